@@ -40,6 +40,7 @@
 #include <carom/qp.hpp>
 #include <carom/sdp.hpp>
 #include <carom/settings.hpp>
+#include <carom/solver_objects.hpp>
 #include <carom/stability.hpp>
 #include <carom/status.hpp>
 #include <carom/workspace.hpp>

@@ -18,10 +18,12 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._results import Status
-from .solvers import LcpResult, LpResult, QpResult, solve_lcp, solve_lp, solve_qp
+from ._settings import in_words
+from .solvers import _CONES, LcpResult, LpResult, QpResult, solve_lcp, solve_lp, solve_qp
 
 __all__ = ["LcpBatch", "LpBatch", "QpBatch"]
 
+_TREES = ("bound", "tree", "leaf_farkas")
 _TAKES_A_START = ("active_set", "admm", "projected")
 
 class _Batch:
@@ -81,10 +83,28 @@ class _Batch:
 
     def _part(self, name: str, rows: Any) -> np.ndarray | None:
         array = self._arrays.get(name)
-        if array is None or array.ndim <= self._ranks[name] or array.shape[0] == 1:
+        if array is None or array.ndim <= self._ranks[name] or array.shape[0] in (1, len(rows)):
             return array
         part: np.ndarray = array[rows]
         return part
+
+    def _tolerance(self, table: Any) -> float:
+        default = next(entry["default"] for entry in table if entry["name"] == "tolerance")
+        return float(self._settings.get("tolerance", default))
+
+    def _plain(self, table: Any, *names: str) -> bool:
+        """Whether these arrays are there, finite and shared, and no setting asks for more than the library's."""
+        shared = [self._arrays.get(name) for name in names]
+        return set(self._settings) <= {entry["name"] for entry in table} and all(
+            a is not None and a.size > 0 and a.ndim == self._ranks[name] and bool(np.isfinite(a).all())
+            for name, a in zip(names, shared)
+        )
+
+    def _or_absent(self, name: str, rows: Any, count: int, absent: float) -> np.ndarray:
+        part = self._part(name, rows)
+        if part is None or part.ndim == 0:
+            return np.full(count, absent if part is None else float(part))
+        return np.ascontiguousarray(part)
 
     def _in_time(
         self, rows: np.ndarray, budget: float | None, start: float,
@@ -117,23 +137,25 @@ class _Answers:
         self.n = n
         self.arrays: dict[str, Any] = {}
 
-    def keep(self, rows: np.ndarray, answer: Any) -> None:
-        for name, value in answer.to_dict().items():
-            if isinstance(value, np.ndarray):
+    def keep(self, rows: np.ndarray, answer: dict[str, Any]) -> None:
+        for name, value in answer.items():
+            if not isinstance(value, np.ndarray):
+                self.arrays.setdefault(name, value)
+            elif len(value) == self.n and rows.size == self.n:
+                self.arrays[name] = value
+            else:
                 if name not in self.arrays:
                     empty = np.nan if value.dtype.kind == "f" else 0
                     self.arrays[name] = np.full((self.n, *value.shape[1:]), empty, value.dtype)
                     if name == "status":
                         self.arrays[name][:] = Status.cancelled
                 self.arrays[name][rows] = value
-            elif name not in self.arrays:
-                self.arrays[name] = value
 
 
 class LcpBatch(_Batch):
     """w = M z + q, z >= 0, w >= 0, z'w = 0 for one M and many q, or an M each.
 
-    M (k, k) or (n, k, k), q (n, k); settings as of solve_lcp. Lemke's method takes no start: a cold solve of
+    M (k, k) or (n, k, k), q (n, k); settings as of solve_lcp, but that rays stay rays. Lemke's method takes no start: a cold solve of
     order 10 takes less than a microsecond, one of order 40 ten, and certifying a guess takes longer.
     """
 
@@ -148,32 +170,37 @@ class LcpBatch(_Batch):
         began = time.perf_counter()
         answers = _Answers(self.problems)
 
-        def solve(rows: np.ndarray) -> LcpResult:
+        def solve(rows: np.ndarray) -> dict[str, Any]:
             M, q = self._part("M", rows), self._part("q", rows)
-            answer: LcpResult = solve_lcp(M, q, workspace=self._workspace, **self._settings)
-            return answer
+            found = solve_lcp(M, q, workspace=self._workspace, max_nodes=0, **self._settings).to_dict()
+            return {name: value for name, value in found.items() if name not in _TREES}
 
         self._in_time(np.arange(self.problems), time_budget, began, solve, answers.keep)
-        fields = {name: answers.arrays[name] for name in LcpResult.__dataclass_fields__ if name != "problem"}
+        fields = {name: answers.arrays[name] for name in LcpResult.__dataclass_fields__ if name not in (*_TREES, "problem")}
         problem = {
             name: self._arrays[own] if self._arrays[own].ndim > self._ranks[own] else self._arrays[own][None]
             for name, own in (("matrix", "M"), ("vector", "q"))
         }
-        last = LcpResult(**fields, problem={**problem, "tolerance": answers.arrays["problem"]["tolerance"]})
+        last = LcpResult(**fields, problem={**problem, "tolerance": self._tolerance(_core.lcp_settings())})
         self._last = last
         return last
 
 
 class LpBatch(_Batch):
     """Minimises c'x subject to row_lower <= A x <= row_upper, lower <= x <= upper; arrays as of solve_lp, one
-    objective a problem. Warm solves start from the basis of the problem's latest answer, or from the most
-    frequent one of all answers. What basis it is changes no status."""
+    objective a problem. Where problems share c and A, up to `pool` bases of earlier answers are kept with their
+    inverses: each is optimal for all bounds for which its point lies within them. Other warm solves start
+    from the basis of the problem's latest answer, or from the most frequent one of all answers. What basis it is
+    changes no status."""
 
     _ranks = {"c": 1, "A": 2, "row_lower": 1, "row_upper": 1, "lower": 1, "upper": 1}
+    _basis: np.ndarray | None  # of the latest answers
+    _keeper: Any
+    _first: np.ndarray  # which of the pool each problem tries first
 
     def __init__(
         self, c: Any, A: Any = None, row_lower: Any = None, row_upper: Any = None, *, lower: Any = None,
-        upper: Any = None, **settings: Any,
+        upper: Any = None, pool: int = 256, **settings: Any,
     ) -> None:  # fmt: skip
         c = np.array(from_any("c", c))
         given = {"c": c, "A": A, "row_lower": row_lower, "row_upper": row_upper, "lower": lower, "upper": upper}
@@ -182,24 +209,59 @@ class LpBatch(_Batch):
             if given[name] is not None and np.ndim(given[name]) == 0:
                 given[name] = np.full(count, float(given[name]))
         super().__init__(given, settings)
-        self._basis: np.ndarray | None = None
+        self._pool = pool
+        self.reset()
+
+    def update(self, *, problems: Any = None, **arrays: Any) -> LpBatch:
+        if not {"c", "A"}.isdisjoint(arrays):
+            self._keeper = None
+        super().update(problems=problems, **arrays)
+        return self
 
     def reset(self) -> LpBatch:
-        self._basis = None
+        self._basis = self._keeper = None
+        self._first = np.zeros(0, dtype=np.int32)
         super().reset()
         return self
+
+    def _keeps(self) -> bool:
+        if self._keeper is None and self._pool > 0 and self._plain(_core.lp_settings(), "c", "A"):
+            A, c = self._arrays["A"], self._arrays["c"]
+            rows, columns = A.shape
+            settings = in_words(dict(self._settings))
+            self._keeper = _core.LpSolver({"matrix": A, "cost": c}, rows, columns, settings, self._pool)
+            self._first = np.full(self.problems, -1, dtype=np.int32)
+        if self._keeper is not None and len(self._first) != self.problems:
+            self._first = np.full(self.problems, -1, dtype=np.int32)
+        return self._keeper is not None
+
+    def _solve_kept(self, rows: np.ndarray) -> dict[str, Any]:
+        r, v = self._arrays["A"].shape
+        bounds = {
+            "row_lower": self._or_absent("row_lower", rows, r, -np.inf),
+            "row_upper": self._or_absent("row_upper", rows, r, np.inf),
+            "column_lower": self._or_absent("lower", rows, v, -np.inf),
+            "column_upper": self._or_absent("upper", rows, v, np.inf),
+        }
+        first = np.ascontiguousarray(self._first[rows])
+        found: dict[str, Any] = self._keeper.solve(bounds, len(rows), r, v, first)
+        self._first[rows] = first
+        return found
 
     def solve(self, warm: bool = True, time_budget: float | None = None) -> LpResult:
         """As solve_lp; time_budget as of LcpBatch.solve."""
         start = time.perf_counter()
         n = self.problems
         answers = _Answers(n)
-        basis = self._basis if warm else None
+        kept = warm and self._keeps()
+        basis = self._basis if warm and not kept else None
         if basis is not None and len(basis) != n:
             kinds, counts = np.unique(basis, axis=0, return_counts=True)
             basis = np.repeat(kinds[np.argmax(counts)][None], n, axis=0)
 
-        def solve(rows: np.ndarray) -> LpResult:
+        def solve(rows: np.ndarray) -> dict[str, Any]:
+            if kept:
+                return self._solve_kept(rows)
             part = {name: self._part(name, rows) for name in self._ranks}
             c = part.pop("c")
             own = None if basis is None else np.ascontiguousarray(basis[rows])
@@ -210,7 +272,7 @@ class LpBatch(_Batch):
             return solve_lp(
                 c, part["A"], part["row_lower"], part["row_upper"], lower=part["lower"], upper=part["upper"],
                 start=own, workspace=self._workspace, **self._settings,
-            )  # fmt: skip
+            ).to_dict()  # fmt: skip
 
         self._in_time(np.arange(n), time_budget, start, solve, answers.keep)
         fields = {name: answers.arrays[name] for name in LpResult.__dataclass_fields__ if name != "problem"}
@@ -220,7 +282,7 @@ class LpBatch(_Batch):
         missing = {"matrix": np.zeros((1, 0, v)), "row_lower": np.full((1, r), -np.inf),
                    "row_upper": np.full((1, r), np.inf), "column_lower": np.full((1, v), -np.inf),
                    "column_upper": np.full((1, v), np.inf)}  # fmt: skip
-        problem: dict[str, Any] = {"tolerance": answers.arrays["problem"]["tolerance"]}
+        problem: dict[str, Any] = {"tolerance": self._tolerance(_core.lp_settings())}
         for name, own in whole.items():
             array = self._arrays.get(own)
             if array is None:
@@ -230,7 +292,7 @@ class LpBatch(_Batch):
                 problem[name] = array[:, None, :] if name == "cost" else array
         result = LpResult(**fields, problem=problem)
         good = result.status[:, 0] == Status.solved
-        if good.any():
+        if good.any() and not kept:
             if self._basis is None or len(self._basis) != n:
                 self._basis = np.repeat(result.basis[np.argmax(good)][None], n, axis=0)
             self._basis[good] = result.basis[good]
@@ -241,9 +303,9 @@ class LpBatch(_Batch):
 class QpBatch(_Batch):
     """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in cones; arrays as of solve_qp.
 
-    The methods active_set, admm and projected start at the latest answer; what that leaves without a
-    verdict is solved again without a start. auto takes none: its cold solves in packs of problems are
-    faster than warm ones of active_set (docs/howto/solver_objects.md)."""
+    The method auto keeps factors where problems share a definite P and A and have no cones, and begins with
+    the rows that were active before. The methods active_set, admm and projected start at the latest
+    answer. What a start leaves without a verdict is solved again without one."""
 
     _ranks = {"P": 2, "q": 1, "A": 2, "l": 1, "u": 1, "C": 2, "b": 1}
 
@@ -254,6 +316,59 @@ class QpBatch(_Batch):
         super().__init__({"P": P, "q": q, "A": A, "l": l, "u": u, "C": C, "b": b}, settings)
         self._cones = list(cones)
         self._method = method
+        self._keeper: Any = None
+        self._held: np.ndarray | None = None
+
+    def update(self, *, problems: Any = None, **arrays: Any) -> QpBatch:
+        if not {"P", "A"}.isdisjoint(arrays):
+            self._keeper = None
+        super().update(problems=problems, **arrays)
+        return self
+
+    def reset(self) -> QpBatch:
+        self._held = None
+        super().reset()
+        return self
+
+    @property
+    def state(self) -> np.ndarray | None:
+        """The working sets, (n, r) of uint8: 0 inactive, 1 at l, 2 at u. None before the first answer. May be
+        set, for reruns and from files."""
+        return None if self._held is None else self._held.copy()
+
+    @state.setter
+    def state(self, held: Any) -> None:
+        rows = len(self._arrays["A"]) if self._arrays.get("A") is not None and self._arrays["A"].ndim == 2 else 0
+        given = np.array(held, dtype=np.uint8)
+        if given.shape != (self.problems, rows) or given.max(initial=0) > 2:
+            raise refuse("state", f"of shape {given.shape}", f"must be {(self.problems, rows)} of 0, 1, 2")
+        self._held = given
+
+    def _keeps(self) -> bool:
+        """Whether factors are kept and there are working sets to begin with."""
+        if self._method not in ("auto", "automatic") or self._cones or self._held is None:
+            return False
+        if len(self._held) != self.problems or not self._plain(_core.qp_settings(), "P", "A"):
+            return False
+        if self._keeper is None:
+            P, A = self._arrays["P"], self._arrays["A"]
+            settings = in_words({**self._settings, "method": "auto"})
+            self._keeper = _core.QpSolver({"hessian": P, "matrix": A}, len(P), len(A), settings)
+        return bool(self._keeper.keeps_factors()) and self._held.shape[1] == len(self._arrays["A"])
+
+    def _solve_kept(self, rows: np.ndarray) -> dict[str, Any]:
+        assert self._held is not None
+        m, v = self._arrays["A"].shape
+        q = self._part("q", rows)
+        vectors = {
+            "vector": np.ascontiguousarray(q),
+            "lower": self._or_absent("l", rows, m, -np.inf),
+            "upper": self._or_absent("u", rows, m, np.inf),
+        }
+        held = self._held if len(rows) == len(self._held) else self._held[rows]
+        found: dict[str, Any] = self._keeper.solve(vectors, len(rows), v, m, held)
+        self._held[rows] = held
+        return found
 
     def solve(
         self, warm: bool = True, shift: tuple[int, int] | None = None, time_budget: float | None = None
@@ -263,6 +378,9 @@ class QpBatch(_Batch):
         began = time.perf_counter()
         n = self.problems
         answers = _Answers(n)
+        kept = warm and self._keeps()
+        if kept and shift is not None and 0 < shift[1] <= self._held.shape[1]:  # type: ignore[union-attr]
+            self._held = np.concatenate([self._held[:, shift[1] :], self._held[:, -shift[1] :]], axis=1)  # type: ignore[index]
         usable = warm and self._method in _TAKES_A_START and self._last is not None
         last = self._last if usable and len(self._last.status) == n else None
         start: dict[str, np.ndarray] = {}
@@ -275,7 +393,9 @@ class QpBatch(_Batch):
                     values = np.concatenate([values[:, moved:], values[:, -moved:]], axis=1)
                 start[name] = np.ascontiguousarray(values)
 
-        def solve(rows: np.ndarray, cold: bool = False) -> QpResult:
+        def solve(rows: np.ndarray, cold: bool = False) -> dict[str, Any]:
+            if kept:
+                return self._solve_kept(rows)
             part: dict[str, Any] = {name: self._part(name, rows) for name in self._ranks}
             if all(a is None or a.ndim == self._ranks[name] for name, a in part.items()):
                 rows = rows[:1]
@@ -283,29 +403,34 @@ class QpBatch(_Batch):
             return solve_qp(
                 **part, cones=self._cones, warm_start=begin, method=self._method,
                 workspace=self._workspace, **self._settings,
-            )  # fmt: skip
+            ).to_dict()  # fmt: skip
 
-        def keep(rows: np.ndarray, answer: QpResult) -> None:
+        def keep(rows: np.ndarray, answer: dict[str, Any]) -> None:
             answers.keep(rows, answer)
             if not start:
                 return
             verdicts = (Status.solved, Status.infeasible, Status.unbounded, Status.nonconvex, Status.invalid_input)
-            again = rows[~np.isin(answer.status, verdicts)]
+            again = rows[~np.isin(answer["status"], verdicts)]
             if again.size:
                 answers.keep(again, solve(again, cold=True))
 
         self._in_time(np.arange(n), time_budget, began, solve, keep)
         fields = {name: answers.arrays[name] for name in QpResult.__dataclass_fields__ if name != "problem"}
-        one = answers.arrays["problem"]
-        names = {"hessian": "P", "vector": "q", "matrix": "A", "lower": "l", "upper": "u",
-                 "cone_matrix": "C", "cone_vector": "b"}  # fmt: skip
-        problem = dict(one)
-        for name, own in names.items():
+        v, m = fields["solution"].shape[1], fields["dual"].shape[1]
+        k = fields["cone_dual"].shape[1]
+        names = {"hessian": ("P", (v, v)), "vector": ("q", (v,)), "matrix": ("A", (m, v)), "lower": ("l", (m,)),
+                 "upper": ("u", (m,)), "cone_matrix": ("C", (k, v)), "cone_vector": ("b", (k,))}  # fmt: skip
+        problem: dict[str, Any] = {
+            "cones": [[_CONES.get(kind, kind), int(size)] for kind, size in self._cones],
+            "tolerance": self._tolerance(_core.qp_settings()),
+        }
+        for name, (own, shape) in names.items():
             array = self._arrays.get(own)
-            if array is not None:
-                problem[name] = array[None] if array.ndim == self._ranks[own] else array
-            elif isinstance(one.get(name), np.ndarray):
-                problem[name] = one[name][:1]
+            if array is None:
+                array = np.full(shape, {"lower": -np.inf, "upper": np.inf}.get(name, 0.0))
+            problem[name] = np.broadcast_to(array, shape)[None] if array.ndim <= len(shape) else array
         result = QpResult(**fields, problem=problem)
+        if not kept and self._method in ("auto", "automatic") and not self._cones:
+            self._held = np.where(fields["dual"] > 0.0, 2, np.where(fields["dual"] < 0.0, 1, 0)).astype(np.uint8)
         self._last = result
         return result

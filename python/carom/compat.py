@@ -1,7 +1,8 @@
-"""carom where another library's call is expected: SciPy's linprog, and the solvers of qpsolvers.
+"""carom where another library's call is expected: SciPy's linprog, the solvers of qpsolvers and of CVXPY.
 
     from carom.compat import linprog                       # as scipy.optimize.linprog
     carom.compat.register_qpsolvers()                      # then qpsolvers.solve_qp(..., solver="carom")
+    problem.solve(solver=carom.compat.cvxpy_solver())      # a cvxpy.Problem
 
 Signs and statuses are those of the other library; bounds of 1e20 and more count as absent.
 """
@@ -18,7 +19,7 @@ from ._results import Status
 from .solvers import solve_lp
 from .solvers import solve_qp as _solve_qp
 
-__all__ = ["linprog", "qpsolvers_solve_problem", "register_qpsolvers", "solve_qp"]
+__all__ = ["cvxpy_solver", "linprog", "qpsolvers_solve_problem", "register_qpsolvers", "solve_qp"]
 
 _ABSENT = 1e20
 
@@ -169,3 +170,78 @@ def register_qpsolvers() -> None:
         if "carom" not in names:
             names.append("carom")
     solvers.carom_solve_qp = as_vector
+
+
+def cvxpy_solver() -> Any:
+    """A solver for cvxpy.Problem.solve(solver=...): LPs, QPs and second-order cones, dense, up to the sizes of
+    carom.solve_qp. Keywords of solve() become settings of carom.solve_qp.
+
+    Statuses: solved and infeasible, unbounded (both proven) are CVXPY's optimal, infeasible, unbounded; inaccurate is
+    optimal_inaccurate, an iteration limit user_limit, all else solver_error. Dual values have CVXPY's
+    signs. solver_stats.extra_stats has carom's status word and residual.
+    """
+    def part(name: str) -> Any:
+        return needed(f"cvxpy.{name}", "cvxpy_solver", "cvxpy")
+
+    s, solution_of = part("settings"), part("reductions.solution")
+    SOC = part("constraints.second_order").SOC
+    utilities = part("reductions.solvers.utilities")
+    ConicSolver = part("reductions.solvers.conic_solvers.conic_solver").ConicSolver
+
+    statuses = {
+        Status.solved: s.OPTIMAL, Status.infeasible: s.INFEASIBLE, Status.unbounded: s.UNBOUNDED,
+        Status.inaccurate: s.OPTIMAL_INACCURATE, Status.iteration_limit: s.USER_LIMIT,
+    }  # fmt: skip
+
+    class Carom(ConicSolver):  # type: ignore[misc]
+        MIP_CAPABLE = False
+        SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC]
+
+        def name(self) -> str:
+            return "CAROM"
+
+        def import_solver(self) -> None:
+            pass
+
+        def cite(self, data: Any) -> str:
+            return ""
+
+        def supports_quad_obj(self) -> bool:
+            return True
+
+        def solve_via_data(
+            self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
+        ) -> Any:  # fmt: skip
+            begin = time.perf_counter()
+            q, b, dims = np.ravel(data[s.C]), np.ravel(data[s.B]), data[ConicSolver.DIMS]
+            P = _dense(data[s.P]) if data.get(s.P) is not None else np.zeros((q.size, q.size))
+            settings = {name: value for name, value in solver_opts.items() if name != "use_quad_obj"}
+            cones = [("zero", dims.zero), ("nonneg", dims.nonneg), *(("soc", size) for size in dims.soc)]
+            answer = _solve_qp(
+                0.5 * (P + P.T), q, C=_dense(data[s.A]), b=b,
+                cones=[(kind, int(size)) for kind, size in cones if size > 0], **settings,
+            )  # fmt: skip
+            if verbose:
+                print(f"carom: {Status(int(answer.status[0])).name}, residual {answer.residual[0]:.2e}")
+            return answer, time.perf_counter() - begin
+
+        def invert(self, solution: Any, inverse_data: Any) -> Any:
+            answer, seconds = solution
+            own = Status(int(answer.status[0]))
+            attributes = {
+                s.SOLVE_TIME: seconds, s.NUM_ITERS: int(answer.iterations[0]),
+                s.EXTRA_STATS: {"status": own.name, "residual": float(answer.residual[0])},
+            }  # fmt: skip
+            status = statuses.get(own, s.SOLVER_ERROR)
+            if status not in s.SOLUTION_PRESENT or np.isnan(answer.objective[0]):
+                return solution_of.failure_solution(s.SOLVER_ERROR if status in s.SOLUTION_PRESENT else status, attributes)
+            z, zero = answer.cone_dual[0], inverse_data[ConicSolver.DIMS].zero
+            duals = {}
+            for part, constraints in ((z[:zero], self.EQ_CONSTR), (z[zero:], self.NEQ_CONSTR)):
+                duals.update(
+                    utilities.get_dual_values(part, utilities.extract_dual_value, inverse_data[constraints])
+                )
+            value = float(answer.objective[0]) + inverse_data[s.OFFSET]
+            return solution_of.Solution(status, value, {inverse_data[self.VAR_ID]: answer.x[0]}, duals, attributes)
+
+    return Carom()

@@ -59,6 +59,39 @@ class LcpDecision:
         return f"infeasible: no answer with all z <= {self.bound:.3g}, by {len(self.leaf_farkas)} Farkas vectors"
 
 
+_OPEN = (Status.ray, Status.inaccurate, Status.numerical_error, Status.iteration_limit)
+
+
+def decide_open(
+    arrays: dict[str, np.ndarray], answer: dict[str, Any], settings: dict[str, Any]
+) -> dict[str, np.ndarray]:
+    """Decides the problems that `answer` leaves open, writes answers and single proofs into its arrays and
+    returns the trees: bound (n), tree (t, 4) of problem, parent, pair, side, leaf_farkas (l, k)."""
+    n, k = answer["solution"].shape
+    bound, trees, leaves = np.full(n, np.inf), [np.zeros((0, 4), np.int32)], [np.zeros((0, k))]
+    rows = np.flatnonzero(np.isin(answer["status"], _OPEN))
+    if rows.size and settings.get("max_nodes") != 0:
+        whole = {
+            name: np.ascontiguousarray(np.broadcast_to(array, (n, *array.shape[1:]))[rows])
+            for name, array in arrays.items()
+        }
+        for p, one in zip(rows, _core.decide_lcp(whole, len(rows), k, in_words(settings))):
+            if one["status"] not in (Status.solved, Status.infeasible):
+                continue
+            answer["status"][p], answer["residual"][p] = one["status"], one["residual"]
+            answer["solution"][p] = one["solution"] if one["status"] == Status.solved else np.nan
+            if one["status"] == Status.solved:
+                continue
+            bound[p] = one["bound"]
+            if len(one["tree"]) <= 1 and np.isinf(bound[p]):
+                if answer.get("farkas") is not None:
+                    answer["farkas"][p] = one["leaf_farkas"][0]
+                continue
+            trees.append(np.insert(np.asarray(one["tree"], np.int32), 0, p, axis=1))
+            leaves.append(np.asarray(one["leaf_farkas"]))
+    return {"bound": bound, "tree": np.concatenate(trees), "leaf_farkas": np.concatenate(leaves)}
+
+
 @takes_settings(_core.lcp_decision_settings())
 def decide_lcp(M: Any, q: Any, *, strict: bool = False, **settings: Any) -> list[LcpDecision]:
     """z >= 0 with w = M z + q >= 0 and z'w = 0, or a proof that there is none, one decision a problem.

@@ -287,7 +287,7 @@ def _lcp_arrays(M: Any, q: Any, prefix: str = "") -> tuple[tuple[int, ...], list
 
 def _lcp_answer(lead: tuple[int, ...], arrays: Sequence[Any], k: int, backend: str, settings: dict[str, Any]) -> LcpAnswer:
     def solve(M: Any, q: Any) -> Any:
-        return solvers.solve_lcp(M, q, backend=backend, **settings)
+        return solvers.solve_lcp(M, q, max_nodes=0, backend=backend, **settings)
 
     probe = solve(np.eye(k)[None], np.zeros((1, k)))
     return _call("carom_solve_lcp", LcpAnswer, lead, arrays, (2, 1), probe, solve,

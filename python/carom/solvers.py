@@ -18,8 +18,9 @@ from ._derivatives import (
 )  # fmt: skip
 from ._derivatives import Inputs as _Inputs
 from ._proofs import sdp_residuals
-from ._results import Batched, Result, checked, result
+from ._results import Batched, Result, Status, checked, result
 from ._settings import in_words, takes_settings
+from .decisions import LcpDecision, decide_open
 
 __all__ = [
     "CoulombResult", "LcpResult", "LpResult", "QpResult", "SdpResult",
@@ -54,10 +55,18 @@ class Proven(Batched):
 @result
 class LcpResult(Proven, Differentiable):
     """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k); farkas (n, k): y >= 0
-    with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates."""
+    with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates.
 
+    Where one vector does not prove that, farkas is NaN and a tree does (carom.decide_lcp): tree (t, 4) of
+    problem, parent, pair, side, and leaf_farkas (l, k), problem after problem; bound (n), infinite unless all
+    that is proven is that no answer has all z <= bound. decision(p) has those of one problem."""
+
+    _apart = ("tree", "leaf_farkas")
     w: np.ndarray
     problem: dict[str, Any]
+    bound: Any = None
+    tree: Any = None
+    leaf_farkas: Any = None
 
     _inputs = ("matrix", "vector")
     _outputs = ("solution", "w")
@@ -114,8 +123,31 @@ class LcpResult(Proven, Differentiable):
         )
         return made
 
+    def decision(self, problem: int = 0) -> LcpDecision:
+        """Of one problem: message(), verify() and, where infeasible, its tree or its vector."""
+        p, status = range(len(self.status))[problem], Status(int(self.status[problem]))
+        own = self.tree[self.tree[:, 0] == p, 1:]
+        leaves = np.zeros((0, self.solution.shape[1]))
+        if len(own):
+            before = sum(_leaves(self.tree[self.tree[:, 0] == i, 1:]) for i in np.unique(self.tree[:, 0]) if i < p)
+            leaves = self.leaf_farkas[before : before + _leaves(own)]
+        elif status == Status.infeasible and self.farkas is not None:
+            leaves = self.farkas[p][None]
+        given = {
+            name: value[0 if len(value) == 1 else p] for name, value in self.problem.items() if isinstance(value, np.ndarray)
+        }
+        return LcpDecision(
+            status, self.solution[p] if status == Status.solved else None, float(self.residual[p]), len(own), own, leaves,
+            float(self.bound[p]), {**given, "tolerance": self.problem["tolerance"]},
+        )  # fmt: skip
+
     def _judged(self) -> np.ndarray:
         found: np.ndarray = _core.lcp_residuals(self.problem, self.to_dict(), *self.solution.shape)
+        for p in np.unique(self.tree[:, 0]) if self.tree is not None else ():
+            own = self.decision(int(p))
+            found[p] = _core.lcp_tree_residual(
+                own.problem["matrix"], own.problem["vector"], np.ascontiguousarray(own.tree), own.leaf_farkas, own.bound
+            )
         return found
 
     @property
@@ -348,11 +380,13 @@ def solve_coulomb(
 
 @takes_settings(_core.lcp_settings())
 def solve_lcp(
-    M: Any, q: Any, *, backend: str = "auto", workspace: Any = None, strict: bool = False,
-    on_error: str = "status", **settings: Any,
+    M: Any, q: Any, *, max_nodes: int = 500, backend: str = "auto", workspace: Any = None,
+    strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> LcpResult:  # fmt: skip
     """z >= 0 with w = M z + q >= 0 and z'w = 0, by lexicographic Lemke (Cottle, Pang, Stone 2009).
-    Where no z >= 0 has w >= 0 the status is infeasible, with a proof; ray proves nothing.
+    What that leaves on a ray is decided as by carom.decide_lcp, with trees of max_nodes: solved, or
+    infeasible with a proof. That may take thousands of times as long; max_nodes=0 leaves it, with the
+    status ray, which proves nothing.
 
     M (n, k, k), q (n, k); k at most 128. Errors: InvalidInput for shapes and settings; a problem
     with NaN has the status invalid_input and leaves its neighbours as they are.
@@ -364,10 +398,17 @@ def solve_lcp(
     answer = _core.solve_lcp(
         arrays, batch.problems, batch.extents["k"], in_words(settings), backend, workspace
     )
-    z = answer["solution"]
-    w = np.einsum("nij,nj->ni", arrays["matrix"], z) + arrays["vector"]
     problem = _problem(batch, _core.lcp_settings(), settings)
-    return checked(LcpResult(**answer, w=w, problem=problem), on_error)
+    if settings.get("max_pivots", 0) > 0:
+        max_nodes = 0
+    decided = {"tolerance": problem["tolerance"], "threads": settings.get("threads", 0), "max_nodes": max_nodes}
+    trees = decide_open(arrays, answer, decided)
+    w = np.einsum("nij,nj->ni", arrays["matrix"], answer["solution"]) + arrays["vector"]
+    return checked(LcpResult(**answer, w=w, problem=problem, **trees), on_error)
+
+
+def _leaves(tree: np.ndarray) -> int:
+    return len(tree) - len(np.unique(tree[tree[:, 0] >= 0, 0]))
 
 
 def _bounds(value: Any, missing: float, count: int, n: int) -> Any:

@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   add_solvers(module);
   add_boxed_lcp(module);
   add_coulomb(module);
+  add_solver_objects(module);
   add_derivatives(module);
   add_proofs(module);
   add_models(module);

@@ -10,6 +10,7 @@ namespace carom::python {
 void add_info(nanobind::module_& module);
 void add_cuda_scope(nanobind::module_& module);
 void add_solvers(nanobind::module_& module);
+void add_solver_objects(nanobind::module_& module);
 void add_derivatives(nanobind::module_& module);
 void add_proofs(nanobind::module_& module);
 void add_models(nanobind::module_& module);

@@ -69,3 +69,40 @@ def test_as_a_solver_of_qpsolvers():
 def test_plain_calls():
     np.testing.assert_allclose(carom.compat.solve_qp(np.eye(2), [-1.0, -3.0], A=[[1.0, 1.0]], b=[1.0]), [-0.5, 1.5])
     assert carom.compat.solve_qp(np.eye(1), [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0]) is None
+
+
+def test_as_a_solver_of_cvxpy():
+    cp = pytest.importorskip("cvxpy")
+    solver = carom.compat.cvxpy_solver()
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        A, b, R = rng.normal(size=(4, 5)), rng.random(4), rng.normal(size=(5, 5))
+        x = cp.Variable(5)
+        rows, plane, cone = A @ x <= b, cp.sum(x) == 0.2, cp.norm(x) <= 1.0
+        problem = cp.Problem(cp.Minimize(cp.quad_form(x, R @ R.T + np.eye(5)) + rng.normal(size=5) @ x), [rows, plane, cone])
+        problem.solve(solver=solver)
+        assert problem.status == "optimal" and problem.solver_stats.extra_stats["residual"] <= 1e-9
+        value, dual = problem.value, [rows.dual_value, plane.dual_value, cone.dual_value]
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        assert value == pytest.approx(problem.value, abs=1e-7)
+        for own, other in zip(dual, [rows.dual_value, plane.dual_value, cone.dual_value]):
+            np.testing.assert_allclose(own, other, atol=1e-4)
+    x = cp.Variable(2)
+    assert cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1, x <= 0]).solve(solver=solver) == np.inf
+    assert cp.Problem(cp.Minimize(cp.sum(x)), [x <= 0]).solve(solver=solver) == -np.inf
+    with pytest.raises(carom.InvalidInput, match="tolerance"):
+        cp.Problem(cp.Minimize(cp.sum_squares(x))).solve(solver=solver, tolerance=-1.0)
+
+
+@pytest.mark.parametrize("kind", ["LP", "QP", "SOCP"])
+def test_cvxpys_own_standard_problems(kind):
+    helpers = pytest.importorskip("cvxpy.tests.solver_test_helpers")
+    solver, tried = carom.compat.cvxpy_solver(), 0
+    tests = getattr(helpers, f"StandardTest{kind}s")
+    for name in dir(tests):
+        # lp_7 asks for another solver's module; *_bound_attr for bounds beside the rows, which conic solvers do
+        # not take.
+        if name.startswith("test_") and "_mi_" not in name and not name.endswith(("lp_7", "p_bound_attr")):
+            getattr(tests, name)(solver)
+            tried += 1
+    assert tried == {"LP": 7, "QP": 2, "SOCP": 7}[kind]

@@ -90,7 +90,7 @@ def test_integers_are_decided_as_enumeration_says():
 
 def test_the_ray_of_the_book_has_an_answer():
     M, q = [[0, 0, 10, 20], [0, 0, 30, 15], [10, 20, 0, 0], [30, 15, 0, 0]], np.full(4, -1.0)
-    assert carom.solve_lcp(M, q).status[0] == Status.ray
+    assert carom.solve_lcp(M, q, max_nodes=0).status[0] == Status.ray
     (own,) = carom.decide_lcp(M, q)
     assert own.status == Status.solved and own.verify()
 
@@ -148,3 +148,25 @@ def test_what_is_not_decided_says_so():
     assert len(short) >= 3
     for own in short:
         assert own.solution is None and not own.verify() and "undecided" in own.message()
+
+
+def test_solve_lcp_is_one_door():
+    rng = np.random.default_rng(6)
+    M = rng.integers(-3, 4, (400, 5, 5)).astype(float)
+    q = rng.integers(-4, 3, (400, 5)).astype(float)
+    plain, whole = carom.solve_lcp(M, q, max_nodes=0), carom.solve_lcp(M, q)
+    open_ = plain.status == Status.ray
+    assert 20 < open_.sum() and np.isin(whole.status, (Status.solved, Status.infeasible)).all()
+    assert whole.verify().all() and np.isin(whole.status[open_], (Status.solved, Status.infeasible)).all()
+    np.testing.assert_array_equal(plain.z[~open_], whole.z[~open_])
+    own = carom.decide_lcp(M[open_], q[open_])
+    for p, decision in zip(np.flatnonzero(open_), own):
+        assert whole.status[p] == decision.status and whole.decision(int(p)).verify()
+        assert (whole.status[p] == Status.solved) == by_enumeration(M[p], q[p])
+        if decision.status == Status.infeasible:
+            found = whole.decision(int(p))
+            assert proves(M[p], q[p], found.tree.tolist(), found.leaf_farkas.tolist(), found.bound)
+    trees = np.unique(whole.tree[:, 0])
+    assert len(trees) > 10
+    whole.leaf_farkas[0] *= -1.0  # spoils the first tree, and no other
+    assert np.flatnonzero(~whole.verify()).tolist() == [trees[0]]

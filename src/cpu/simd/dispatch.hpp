@@ -26,6 +26,8 @@ struct StepRange;
 struct LcpRange;
 struct LpRange;
 struct QpRange;
+struct QpWarmRange;
+struct LpPoolRange;
 struct WorldsRange;
 struct CompliantRange;
 struct MotionRange;
@@ -49,6 +51,8 @@ struct InstructionSet {
   void (*solve_lcps)(const LcpRange&);
   void (*solve_lps)(const LpRange&);
   void (*solve_qps)(const QpRange&);
+  void (*warm_qps)(const QpWarmRange&);
+  void (*pool_lps)(const LpPoolRange&);
   void (*finish_qp)(const kernels::QpTaskArrays&, long problem, bool tried, double* workspace);
   void (*step_worlds)(const WorldsRange&);
   void (*solve_compliant)(const CompliantRange&);
@@ -80,6 +84,10 @@ template <class Isa>
 void solve_lps(const LpRange& range);
 template <class Isa>
 void solve_qps(const QpRange& range);
+template <class Isa>
+void warm_qps(const QpWarmRange& range);
+template <class Isa>
+void pool_lps(const LpPoolRange& range);
 template <class Isa>
 void finish_qp(const kernels::QpTaskArrays& arrays, long problem, bool tried, double* workspace);
 template <class Isa>

@@ -18,6 +18,8 @@ const InstructionSet& entries() {
                                        solve_lcps<Isa>,
                                        solve_lps<Isa>,
                                        solve_qps<Isa>,
+                                       warm_qps<Isa>,
+                                       pool_lps<Isa>,
                                        finish_qp<Isa>,
                                        step_worlds<Isa>,
                                        solve_compliant<Isa>,

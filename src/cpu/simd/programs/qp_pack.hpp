@@ -6,26 +6,12 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/programs/qp.hpp"
-#include "cpu/simd/programs/qp_wide_active_set.hpp"
+#include "cpu/simd/programs/qp_wide_conclude.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 
 /// Attempts on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
 namespace carom::cpu::simd {
-
-template <class Isa>
-struct IsaQpLane {
-  template <class F>
-  CAROM_INLINE void for_each(int count, F&& f) const {
-    for (int i = 0; i < count; ++i) f(i);
-  }
-  template <class F>
-  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) f(i, j);
-    }
-  }
-};
 
 /// to[e * Width + lane] = from[lane * stride + e] for e < count; `refused` collects zeros, or NaN
 /// in the lanes of numbers that are not finite. Instruction sets that can transpose in registers
@@ -195,23 +181,11 @@ class QpPackRun {
   bool takes_certified(std::int64_t p, const Ends& before, int lane,
                        QpWideActiveSet<Isa>& body) const {
     using certificate::Leaning;
-    const double tolerance = task_.settings.tolerance;
     const auto answer = body.certify(body.is_strictly_convex() ? Leaning::by_active_rows
                                                                : kernels::qp_leaning(task_.shape));
-    if (!answer.close || !certificate::within(answer.residual, tolerance) ||
-        kernels::qp_wants_refinement(task_.shape, answer.residual, tolerance) ||
-        (before.end[lane] == kActiveSet && before.residual[lane] < answer.residual)) {
-      return false;
-    }
-    kernels::QpTaskParts parts;
-    parts.x = 0;
-    parts.y = answer.y - answer.x;
-    const IsaMemory<Isa, const double> memory{answer.x};
-    const kernels::QpTaskProblem problem(kOneLane, task_, parts, memory);
-    const int iterations = static_cast<int>(before.iterations[lane]) + body.iterations();
-    return problem.conclude(p, QpMethod::active_set, static_cast<std::uint8_t>(kActiveSet),
-                            iterations, answer.residual, answer.objective,
-                            0.0) == kernels::QpLeft::nothing;
+    if (before.end[lane] == kActiveSet && before.residual[lane] < answer.residual) return false;
+    return conclude_wide<Isa>(task_, p, answer,
+                              static_cast<int>(before.iterations[lane]) + body.iterations());
   }
 
   /// What the active sets left, packed anew.

@@ -26,6 +26,22 @@ class QpWideActiveSet {
         width_(8L * eights(rows_)),
         at_(kernels::placed<QpWideLayout>(memory, n_, rows_)) {}
 
+  /// Of problems whose P and A are those of `shared`, which outlives it; memory of its own: as
+  /// above.
+  CAROM_INLINE QpWideActiveSet(const kernels::QpTaskArrays& task, const QpWideActiveSet& shared,
+                               double* memory)
+      : QpWideActiveSet(task, memory) {
+    shared_ = &shared;
+    at_.hessian = shared.at_.hessian;
+    at_.factor = shared.at_.factor;
+    at_.matrix = shared.at_.matrix;
+    at_.pivot = shared.at_.pivot;
+    at_.pivot_inverse = shared.at_.pivot_inverse;
+    at_.unit = shared.at_.unit;
+    for (int j = 0; j < n_; ++j) last_[j] = shared.last_[j];
+    fill(at_.zeros, columns_, 0.0);
+  }
+
   [[nodiscard]] int iterations() const { return iterations_; }
   /// Whether P is definite.
   [[nodiscard]] bool is_strictly_convex() const { return !proximal_; }
@@ -72,10 +88,88 @@ class QpWideActiveSet {
     Linear::lower_solve_rows(n_, at_.factor, columns_, at_.pivot_inverse, last_, vectors(),
                              at_.matrix, at_.through, width_, at_.scale);
     start();
+    return enter_equations() && end();
+  }
+
+  /// What problems that share P and A keep of them, beside the factors.
+  template <class Memory>
+  struct SharedLayout {
+    Memory inverse;  ///< P^-1, [n, columns]
+    Memory slope;    ///< P^-1 A', [n, width]
+    Memory reach;    ///< A P^-1 A', [rows, width]
+
+    SharedLayout() = default;
+    CAROM_INLINE constexpr SharedLayout(kernels::Arena<Memory>& arena, long n, long rows)
+        : inverse(arena.take(n * 8L * eights(static_cast<int>(n)))),
+          slope(arena.take(n * 8L * eights(static_cast<int>(rows)))),
+          reach(arena.take(rows * 8L * eights(static_cast<int>(rows)))) {}
+  };
+  /// Of problem 0. kept: as many values as SharedLayout has. False where P is not definite.
+  bool factorise_shared(double* kept) {
+    if (!read(0) || !prepare() || proximal_) return false;
+    Linear::find_last(n_, at_.factor, columns_, last_);
+    know_units();
+    Linear::lower_solve_rows(n_, at_.factor, columns_, at_.pivot_inverse, last_, vectors(),
+                             at_.matrix, at_.through, width_, at_.scale);
+    adopt(kept);
+    for (int i = 0; i < rows_; ++i) {
+      reach_row(i);
+      copy(at_.column, kept_.reach + i * width_, width_);
+    }
+    for (int j = 0; j < n_; ++j) {
+      double* column = kept_.inverse + j * columns_;
+      fill(column, columns_, 0.0);
+      column[j] = 1.0;
+      Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, column);
+      Linear::combine(vectors(), n_, column, at_.matrix, width_, nullptr, kept_.slope + j * width_);
+    }
+    return true;
+  }
+  /// What factorise_shared left in this memory and in `kept`.
+  void adopt(double* kept) {
+    kept_ = kernels::placed<SharedLayout>(kept, n_, rows_);
+    Linear::find_last(n_, at_.factor, columns_, last_);
+  }
+
+  /// Problem p by what is shared, its numbers finite, beginning with the rows that `held` names: 1
+  /// at its lower bound, 2 at its upper one. Those of them whose multipliers would have the wrong
+  /// sign are let go; where that is done the start is as good as any (Goldfarb and Idnani 1983).
+  bool solve_from(long p, int limit, const std::uint8_t* held) {
+    limit_ = limit;
+    count_ = 0;
+    iterations_ = 0;
+    refuted_ = -1;
+    if (!read_bounds(p)) return false;
+    copy(shared_->at_.size, at_.size, width_);
+    copy(shared_->at_.scale, at_.scale, width_);
+    start_shared();
     if (!enter_equations()) return false;
-    if (!descend() || !settle()) return false;
+    hold(held);
+    if (!descend()) return false;
+    find_point();
+    know_length();
     drop_rounding();
     return true;
+  }
+  /// Where the certificate asks for more than solve_from gives.
+  bool settle_from() {
+    copy(shared_->at_.size, at_.size, width_);
+    copy(shared_->at_.scale, at_.scale, width_);
+    know_feasible(0.0);
+    for (int k = 0; k < count_; ++k) {
+      at_.lower[active_[k]] = -kernels::kInfinity;
+      at_.upper[active_[k]] = kernels::kInfinity;
+    }
+    if (!settle()) return false;
+    drop_rounding();
+    return true;
+  }
+  /// As solve_from takes it, of the answer.
+  CAROM_INLINE void read_held(std::uint8_t* held) const {
+    for (int i = 0; i < rows_; ++i) held[i] = 0;
+    for (int k = 0; k < count_; ++k) {
+      held[active_[k]] = static_cast<std::uint8_t>(at_.sign[k] > 0.0 ? 2 : at_.sign[k] < 0.0);
+    }
   }
 
  private:
@@ -93,6 +187,15 @@ class QpWideActiveSet {
   static constexpr int kMaxPasses = 60;
   static constexpr int kProofPasses = 2;
 
+  bool end() {
+    if (!descend() || !settle()) return false;
+    drop_rounding();
+    return true;
+  }
+  CAROM_INLINE static void copy(const double* from, double* to, long count) {
+    for (long e = 0; e < count; e += 8) Vector::load(from + e).store(to + e);
+  }
+
   [[nodiscard]] CAROM_INLINE int vectors() const { return static_cast<int>(width_ / 8); }
   CAROM_INLINE static void fill(double* to, long count, double value) {
     for (long e = 0; e < count; ++e) to[e] = value;
@@ -105,7 +208,6 @@ class QpWideActiveSet {
     const long k = rows_ - m;
     fill(at_.zeros, columns_, 0.0);
     hessian_ = task_.hessian + p * n * n;
-    gradient_ = task_.vector + p * n;
     matrix_ = task_.matrix + p * m * n;
     // Of rows from m on; without any there may be no array.
     cone_matrix_ = k > 0 ? task_.cone_matrix + (p * k - m) * n : nullptr;
@@ -130,6 +232,14 @@ class QpWideActiveSet {
         Linear::transpose_eight(row, n_, at_.matrix + i, width_);
       }
     }
+    return read_bounds(p);
+  }
+  /// False where a row's bounds cross.
+  bool read_bounds(long p) {
+    const long m = task_.interval_rows;
+    const long k = rows_ - m;
+    gradient_ = task_.vector + p * n_;
+    if (shared_ != nullptr) matrix_ = task_.matrix;
     const double* lower = task_.lower + p * m;
     const double* upper = task_.upper + p * m;
     bool crossed = false;
@@ -258,6 +368,20 @@ class QpWideActiveSet {
       at_.work[j] = -pushed;
     }
     Linear::combine(vectors(), n_, at_.work, at_.through, width_, nullptr, at_.value);
+    know_feasible(energy);
+  }
+
+  /// The same by what is shared.
+  void start_shared() {
+    double energy = 0.0;
+    Linear::combine(eights(n_), n_, gradient_, shared_->kept_.inverse, columns_, nullptr, at_.work);
+    for (int j = 0; j < n_; ++j) energy = kernels::fused(at_.work[j], gradient_[j], energy);
+    for (int j = 0; j < n_; ++j) at_.step[j] = -gradient_[j];
+    Linear::combine(vectors(), n_, at_.step, shared_->kept_.slope, width_, nullptr, at_.value);
+    know_feasible(energy);
+  }
+  /// scale: of a row's length in the norm of H^-1, squared so far; feasible: what counts as met.
+  CAROM_INLINE void know_feasible(double energy) {
     const Vector tiny(1e-300);
     const Vector one(1.0);
     const Vector zero(0.0);
@@ -321,15 +445,113 @@ class QpWideActiveSet {
     pad(at_.entry);
     Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr,
                     at_.multiplier);
-    for (int k = 0; k < count_; ++k) at_.entry[k] = -at_.multiplier[k];
-    Linear::combine(vectors(), count_, at_.entry, at_.reach, width_, at_.value, at_.value);
+    move_values(at_.multiplier);
     for (int i = 0; i < rows_ && dependent > 0; ++i) {
       if (at_.lower[i] == at_.upper[i] && !enter(i)) return false;
     }
     return true;
   }
+  /// Rows of a start, as solve_from takes them.
+  CAROM_INLINE void hold(const std::uint8_t* held) {
+    const int equations = count_;
+    for (int i = 0; i < rows_ && count_ < n_; ++i) {
+      if (held[i] == 0 || lower_of(i) == upper_of(i)) continue;
+      const double bound = held[i] == 1 ? lower_of(i) : upper_of(i);
+      if (!(kernels::magnitude(bound) < kernels::kInfinity)) continue;
+      activate(count_, i, held[i] == 1 ? -1.0 : 1.0);
+      ++count_;
+    }
+    if (count_ == equations) return;
+    if (!invert_active()) {  // one by one, without those that depend on others
+      const int asked = count_;
+      for (int k = 0; k < asked; ++k) {
+        at_.step[k] = at_.sign[k];
+        at_.work[k] = at_.multiplier[k];
+      }
+      count_ = 0;
+      for (int k = 0; k < asked; ++k) {
+        const int i = active_[k];
+        const double side = at_.step[k];
+        at_.lower[i] = lower_of(i);
+        at_.upper[i] = upper_of(i);
+        reach_row(i);
+        const double pivot = border(at_.column[i]);
+        if (!(pivot > kDependent * at_.column[i])) continue;
+        append(i, side, pivot, at_.work[k], side == 0.0);
+      }
+    }
+    while (count_ > 0) {
+      for (int k = 0; k < count_; ++k) {
+        const int i = active_[k];
+        at_.entry[k] = at_.value[i] - (at_.sign[k] < 0.0 ? lower_of(i) : upper_of(i));
+      }
+      pad(at_.entry);
+      Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
+      for (int k = 0; k < count_; ++k) at_.multiplier[k] += at_.rate[k];
+      move_values(at_.rate);
+      bool dropped = false;
+      for (int k = count_ - 1; k >= 0; --k) {
+        if (!(at_.multiplier[k] * at_.sign[k] < 0.0)) continue;
+        const double multiplier = at_.multiplier[k];
+        const double* reach = at_.reach + k * width_;
+        const Vector back(multiplier);
+        for (long e = 0; e < width_; e += 8) {
+          fused(back, Vector::load(reach + e), Vector::load(at_.value + e)).store(at_.value + e);
+        }
+        remove(k);
+        ++iterations_;
+        dropped = true;
+      }
+      if (!dropped) return;
+    }
+  }
+  /// Row i at place k of the active ones, before their inverse is made.
+  CAROM_INLINE void activate(int k, int i, double side) {
+    copy(shared_->kept_.reach + i * width_, at_.reach + k * width_, width_);
+    active_[k] = i;
+    at_.multiplier[k] = 0.0;
+    at_.sign[k] = side;
+    at_.lower[i] = -kernels::kInfinity;
+    at_.upper[i] = kernels::kInfinity;
+  }
+  /// The inverse of the active rows among themselves by Gauss and Jordan's method. False where they
+  /// depend on each other.
+  CAROM_INLINE bool invert_active() {
+    const int active = eights(count_);
+    for (double* part : {at_.rate, at_.multiplier, at_.sign}) pad(part);
+    for (int k = 0; k < count_; ++k) {
+      double* row = at_.inverse + k * columns_;
+      const double* reach = at_.reach + k * width_;
+      for (int c = 0; c < count_; ++c) row[c] = reach[active_[c]];
+      pad(row);
+      at_.entry[k] = row[k];
+    }
+    for (int k = 0; k < count_; ++k) {
+      double* mine = at_.inverse + k * columns_;
+      if (!(mine[k] > kDependent * at_.entry[k])) return false;
+      const Vector share(1.0 / mine[k]);
+      mine[k] = 1.0;
+      for (int v = 0; v < 8 * active; v += 8) (share * Vector::load(mine + v)).store(mine + v);
+      for (int c = 0; c < count_; ++c) {
+        if (c == k) continue;
+        double* other = at_.inverse + c * columns_;
+        const Vector by(-other[k]);
+        other[k] = 0.0;
+        for (int v = 0; v < 8 * active; v += 8) {
+          fused(by, Vector::load(mine + v), Vector::load(other + v)).store(other + v);
+        }
+      }
+    }
+    return true;
+  }
+  /// value: after a change of the active rows' multipliers.
+  CAROM_INLINE void move_values(const double* change) {
+    for (int k = 0; k < count_; ++k) at_.entry[k] = -change[k];
+    Linear::combine(vectors(), count_, at_.entry, at_.reach, width_, at_.value, at_.value);
+  }
   /// column: row i through H^-1, what a change of its multiplier moves.
   CAROM_INLINE void reach_row(int i) {
+    if (shared_ != nullptr) return copy(shared_->kept_.reach + i * width_, at_.column, width_);
     const int entries = gather_row(i);
     if (entries < n_) {
       Linear::combine_listed(vectors(), entries, at_.work, listed_, at_.through, width_,
@@ -570,7 +792,12 @@ class QpWideActiveSet {
       }
     }
     subtract_rows(at_.multiplier, at_.x);
-    Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.x);
+    if (shared_ == nullptr) {
+      Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, at_.x);
+      return;
+    }
+    copy(at_.x, at_.work, columns_);
+    Linear::combine(eights(n_), n_, at_.work, shared_->kept_.inverse, columns_, nullptr, at_.x);
   }
   /// to -= A'of the active rows
   CAROM_INLINE void subtract_rows(const double* of, double* to) const {
@@ -592,13 +819,16 @@ class QpWideActiveSet {
     Linear::largest(vectors(), n_, at_.unit, at_.matrix, width_, at_.size);
   }
 
-  /// Values of the rows at x, and what counts as rounding of them.
-  CAROM_INLINE void measure() {
-    Linear::combine(vectors(), n_, at_.x, at_.matrix, width_, nullptr, at_.value);
+  CAROM_INLINE void know_length() {
     length_ = 0.0;
     for (int j = 0; j < n_; ++j) {
       length_ = kernels::larger(kernels::magnitude(at_.x[j]) / at_.unit[j], length_);
     }
+  }
+  /// Values of the rows at x, and what counts as rounding of them.
+  CAROM_INLINE void measure() {
+    Linear::combine(vectors(), n_, at_.x, at_.matrix, width_, nullptr, at_.value);
+    know_length();
     const Vector share(kFeasible * length_);
     for (long i = 0; i < width_; i += 8) {
       (share * Vector::load(at_.size + i)).store(at_.feasible + i);
@@ -634,10 +864,14 @@ class QpWideActiveSet {
     }
     if (missed <= kRounded) return missed;
     // dy is for A_W x + A_W H^-1 work - b.
-    for (long j = 0; j < columns_; j += 8) Vector::load(at_.work + j).store(at_.step + j);
-    Linear::lower_solve(n_, at_.factor, columns_, last_, at_.step);
-    for (int j = 0; j < n_; ++j) at_.step[j] *= at_.pivot_inverse[j];
-    Linear::combine(vectors(), n_, at_.step, at_.through, width_, nullptr, at_.column);
+    copy(at_.work, at_.step, columns_);
+    if (shared_ == nullptr) {
+      Linear::lower_solve(n_, at_.factor, columns_, last_, at_.step);
+      for (int j = 0; j < n_; ++j) at_.step[j] *= at_.pivot_inverse[j];
+      Linear::combine(vectors(), n_, at_.step, at_.through, width_, nullptr, at_.column);
+    } else {
+      Linear::combine(vectors(), n_, at_.step, shared_->kept_.slope, width_, nullptr, at_.column);
+    }
     for (int k = 0; k < count_; ++k) at_.entry[k] += at_.column[active_[k]];
     pad(at_.entry);
     Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr, at_.rate);
@@ -664,6 +898,8 @@ class QpWideActiveSet {
   }
 
   const kernels::QpTaskArrays& task_;
+  const QpWideActiveSet* shared_ = nullptr;
+  SharedLayout<double*> kept_{};
   int n_, rows_;
   long columns_, width_;
   QpWideLayout<double*> at_;

@@ -153,19 +153,19 @@ class QpWideJudge {
     const Vector u = magnitude(Vector::load(at_.upper + v));
     return larger(Vector::where_greater(l, most, zero, l), Vector::where_greater(u, most, zero, u));
   }
-  /// Marks the unknowns that the data explain, mostly all of them. Without branches on what is
-  /// known, which nothing foretells.
+  /// Marks the unknowns that the data explain: mostly all of them, each by the first that it meets.
   CAROM_INLINE void reach() {
+    bool all = true;
     for (int j = 0; j < n_; ++j) {
+      if (known_x_[j] != 0.0) continue;
       const Vector x(at_.x[j]);
-      Vector most(known_x_[j]);
-      for (long v = 0; v < width_; v += 8) {
+      for (long v = 0; v < width_ && known_x_[j] == 0.0; v += 8) {
         const Vector term = magnitude(Vector::load(at_.matrix + j * width_ + v) * x);
-        most = larger(reached(term, Vector::load(row_datum_ + v)), most);
+        if (reached(term, Vector::load(row_datum_ + v)).sum() > 0.0) known_x_[j] = 1.0;
       }
-      known_x_[j] = most.sum() > 0.0 ? 1.0 : 0.0;
+      all = all && known_x_[j] != 0.0;
     }
-    for (long v = 0; v < columns_; v += 8) {
+    for (long v = 0; v < columns_ && !all; v += 8) {
       const Vector size = magnitude(Vector::load(at_.x + v));
       Vector most = Vector::load(known_x_ + v);
       for (int k = 0; k < n_; ++k) {
@@ -175,17 +175,20 @@ class QpWideJudge {
       most.store(known_x_ + v);
     }
     for (int t = 0; t < count_; ++t) {
-      double& known = known_y_[listed_[t]];
-      known = kernels::larger(reached_by_columns(listed_[t]), known);
+      if (reached_by_columns(listed_[t])) known_y_[listed_[t]] = 1.0;
     }
   }
-  [[nodiscard]] CAROM_INLINE double reached_by_columns(int i) const {
-    double most = 0.0;
-    for_terms(i, [&](int j, double term) {
-      most =
-          kernels::larger(certificate::reached(kernels::magnitude(term), column_datum_[j]), most);
-    });
-    return most;
+  [[nodiscard]] CAROM_INLINE bool reached_by_columns(int i) const {
+    const double* row = row_of_(i);
+    const int* column = shape_.column + shape_.row_first[i];
+    const int entries = sparse_ ? shape_.row_first[i + 1] - shape_.row_first[i] : n_;
+    for (int t = 0; t < entries; ++t) {
+      const int j = sparse_ ? column[t] : t;
+      if (certificate::reached(kernels::magnitude(row[j] * y_[i]), column_datum_[j]) > 0.0) {
+        return true;
+      }
+    }
+    return false;
   }
   [[nodiscard]] CAROM_INLINE double known() const {
     double count = 0.0;
@@ -223,7 +226,7 @@ class QpWideJudge {
     }
     for (int t = 0; t < count_; ++t) {
       const int i = listed_[t];
-      if (known_y_[i] != 0.0 || reached_by_columns(i) == 0.0) continue;
+      if (known_y_[i] != 0.0 || !reached_by_columns(i)) continue;
       known_y_[i] = 1.0;
       for_terms(i, [&](int j, double term) { column_datum_[j] += kernels::magnitude(term); });
     }

@@ -1,0 +1,107 @@
+#include <vector>
+
+#include "core/arrays.hpp"
+#include "core/parallel.hpp"
+#include "core/thread_scratch.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/programs/lp_pool.hpp"
+#include "cpu/simd/programs/qp_warm.hpp"
+#include "programs/lp/pool.hpp"
+#include "programs/lp/task.hpp"
+#include "programs/qp/shared.hpp"
+#include "programs/qp/task.hpp"
+
+/// Problems that share their matrices (carom/solver_objects.hpp).
+namespace carom::cpu {
+
+namespace {
+
+constexpr std::int64_t kProblemsAtOnce = 64;
+
+struct SharedQpMemory {
+  Buffer<double> workspace;
+};
+struct PooledLpMemory {
+  Buffer<double> workspace;
+};
+
+}  // namespace
+
+SharedQp share_qp(const QpBatch& one, const QpSettings& settings) {
+  SharedQp shared(one);
+  const kernels::QpShape& shape = shared.layout.shape();
+  if (settings.method != QpMethod::automatic || shape.cones > 0 || one.cone_rows() > 0 ||
+      shape.rows < 1 || shape.rows > simd::kLargestWideRows ||
+      shape.variables > simd::kLargestWideVariables) {
+    return shared;
+  }
+  shared.factors = Buffer<double>(
+      static_cast<std::size_t>(simd::qp_shared_workspace(shape.variables, shape.rows)));
+  kernels::QpTaskArrays task = qp_task(one, shared.layout, settings);
+  arrays::bind(static_cast<QpBatchArrays<ConstPointer>&>(task), one);
+  simd::instruction_set().warm_qps({.begin = 0,
+                                    .end = 0,
+                                    .task = &task,
+                                    .held = nullptr,
+                                    .taken = nullptr,
+                                    .shared = shared.factors.data(),
+                                    .usable = &shared.usable,
+                                    .workspace = nullptr});
+  return shared;
+}
+
+void solve_shared_qp(SharedQp& shared, const QpBatch& batch, const QpSettings& settings,
+                     std::uint8_t* held, std::uint8_t* taken, QpResult& result,
+                     WorkspaceState* workspace) {
+  const kernels::QpShape& shape = shared.layout.shape();
+  kernels::QpTaskArrays task = qp_task(batch, shared.layout, settings, {}, result);
+  std::vector<std::uint8_t> end(static_cast<std::size_t>(batch.problems), 0);
+  task.end = end.data();
+  const Scratch<ThreadScratch<SharedQpMemory>> memories(workspace);
+  parallel_for(batch.problems, kProblemsAtOnce, settings.threads,
+               [&](std::int64_t begin, std::int64_t last) {
+                 SharedQpMemory& memory = memories->local();
+                 make_room(memory.workspace, simd::qp_wide_workspace(shape.variables, shape.rows));
+                 simd::instruction_set().warm_qps({.begin = begin,
+                                                   .end = last,
+                                                   .task = &task,
+                                                   .held = held,
+                                                   .taken = taken,
+                                                   .shared = shared.factors.data(),
+                                                   .usable = &shared.usable,
+                                                   .workspace = memory.workspace.data()});
+               });
+}
+
+void solve_pooled_lp(const LpPoolState& pool, const LpBatch& batch, const LpSettings& settings,
+                     std::int32_t* start, std::uint8_t* taken, LpResult& result,
+                     WorkspaceState* workspace) {
+  constexpr int kCandidates = 16;
+  kernels::LpArrays task = lp_task(batch, settings);
+  arrays::bind(task, batch);
+  arrays::bind(task, result);
+  std::vector<simd::LpPoolBasis> bases;
+  for (const PooledBasis& basis : pool.bases()) {
+    bases.push_back({basis.status.data(), static_cast<int>(basis.row.size()), basis.row.data(),
+                     basis.column.data(), basis.inverse.data(), basis.dual.data()});
+  }
+  const std::vector<int> order = pool.likely(kCandidates);
+  const Scratch<ThreadScratch<PooledLpMemory>> memories(workspace);
+  parallel_for(batch.problems, kProblemsAtOnce, settings.threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 PooledLpMemory& memory = memories->local();
+                 make_room(memory.workspace, simd::lp_pool_workspace(batch.rows, batch.columns));
+                 simd::instruction_set().pool_lps({.begin = begin,
+                                                   .end = end,
+                                                   .arrays = &task,
+                                                   .transposed = pool.transposed().data(),
+                                                   .bases = bases.data(),
+                                                   .order = order.data(),
+                                                   .candidates = static_cast<int>(order.size()),
+                                                   .start = start,
+                                                   .taken = taken,
+                                                   .workspace = memory.workspace.data()});
+               });
+}
+
+}  // namespace carom::cpu
