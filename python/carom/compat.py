@@ -193,7 +193,7 @@ def cvxpy_solver() -> Any:
         Status.inaccurate: s.OPTIMAL_INACCURATE, Status.iteration_limit: s.USER_LIMIT,
     }  # fmt: skip
 
-    class Carom(ConicSolver):  # type: ignore[misc]
+    class Carom(ConicSolver):  # type: ignore[misc, valid-type]
         MIP_CAPABLE = False
         SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC]
 
