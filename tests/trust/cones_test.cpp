@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <numbers>
+#include <random>
 #include <string>
 
 #include <carom/qp.hpp>
@@ -77,6 +82,70 @@ TEST_P(Cones, AreWhatTheyWerePlantedAs) {
   }
   EXPECT_LE(open, 2 + static_cast<int>(attempt.missing * 4 * problems));
   RecordProperty("open", open);
+}
+
+/// A body in the plane between two walls, wedged: impulses along the line of its contacts lie
+/// inside of both friction cones and move nothing, so that no multipliers are inside of theirs, and
+/// rounding decides whether J M^-1 J' is definite. q = -W r with r inside of the cones: the least
+/// objective is -r'W r / 2, where the body stops.
+QpBatch wedged(std::mt19937_64& engine, double& least) {
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  const double inverse_mass = 0.2 + 3.0 * unit(engine);
+  const double inverse_inertia = 1.0 + 50.0 * unit(engine);
+  auto batch =
+      allocate<QpBatch>({1, 4, 0, {{ConeKind::second_order, 2}, {ConeKind::second_order, 2}}});
+  std::fill_n(batch.cone_matrix.data(), 16, 0.0);
+  std::fill_n(batch.cone_vector.data(), 4, 0.0);
+  std::array<std::array<double, 3>, 4> rows{};
+  std::array<double, 4> impulse{};
+  for (int c = 0; c < 2; ++c) {
+    const double turn = c * std::numbers::pi + 0.4 * (unit(engine) - 0.5);
+    const double nx = std::cos(turn);
+    const double ny = std::sin(turn);
+    const double ax = -nx * (0.2 + unit(engine));
+    const double ay = -ny * (0.2 + unit(engine));
+    const auto first = static_cast<std::size_t>(2 * c);
+    rows[first] = {nx, ny, ax * ny - ay * nx};
+    rows[first + 1] = {ny, -nx, -ax * nx - ay * ny};
+    const double friction = 0.8 + unit(engine);
+    impulse[first] = std::pow(10.0, 2.0 * unit(engine) - 1.0);
+    impulse[first + 1] = 0.8 * friction * impulse[first] * (2.0 * unit(engine) - 1.0);
+    batch.cone_matrix.data()[4 * first + first] = -friction;
+    batch.cone_matrix.data()[4 * (first + 1) + first + 1] = -1.0;
+  }
+  least = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    double moved = 0.0;
+    for (std::size_t j = 0; j < 4; ++j) {
+      const double w = inverse_mass * (rows[i][0] * rows[j][0] + rows[i][1] * rows[j][1]) +
+                       inverse_inertia * rows[i][2] * rows[j][2];
+      batch.hessian.data()[4 * i + j] = w;
+      moved += w * impulse[j];
+    }
+    batch.vector.data()[i] = -moved;
+    least -= 0.5 * impulse[i] * moved;
+  }
+  return batch;
+}
+
+TEST(WedgedCones, OfWedgedBodiesHaveAnswers) {
+  const int problems = test::from_environment("CAROM_TRUST_PROBLEMS", 1000);
+  std::mt19937_64 engine(static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1)));
+  int solved = 0;
+  for (int p = 0; p < problems; ++p) {
+    double least = 0.0;
+    const QpBatch batch = wedged(engine, least);
+    const QpResult result = solve_qp(batch, {}, Backend::cpu);
+    const Status status = result.status.host()[0];
+    // In the given doubles W may have a negative eigenvalue of 1e-17: no claim is right then.
+    EXPECT_NE(status, Status::infeasible) << p;
+    EXPECT_NE(status, Status::unbounded) << p;
+    if (status != Status::solved) continue;
+    ++solved;
+    EXPECT_NEAR(result.objective.host()[0], least, 1e-7 * -least) << p;
+  }
+  EXPECT_GE(solved, problems * 8 / 10);
+  RecordProperty("solved", solved);
 }
 
 INSTANTIATE_TEST_SUITE_P(

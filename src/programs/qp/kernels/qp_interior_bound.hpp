@@ -111,6 +111,48 @@ class QpInteriorBound {
     return sure_ & (error <= allowed);
   }
 
+  /// Where wanted, and where multipliers inside of their cones are missing, as when a body is
+  /// wedged between its contacts: whether no point up to kFar times as far as x and inner_x has an
+  /// objective that is better by `allowed`. With r = P x + q + A'y and y in the dual cones, g(y) -
+  /// sum |r_j| R_j bounds f where |x_j| <= R_j; f convex, so farther away it gains no more than in
+  /// proportion. inner_x: inside of all cones and rows, which leaves no gap between the optima.
+  template <class X, class Y, class Inner>
+  CAROM_CALL MaskOf<V> confirms_up_to(const X& x, const Y& y, const Inner& inner_x, V allowed,
+                                      MaskOf<V> wanted) {
+    if (shape_.equations > n_) return mask_of<V>(false);
+    measure_rows(inner_x, y);
+    sure_ = wanted;
+    if (shape_.equations > 0) factor_equations();
+    copy(n_, inner_x, at_.base);
+    const V remains = move_onto_equations(at_.base);
+    find_rooms(remains);
+    const V above = objective(at_.base);
+
+    copy(n_, x, at_.point);
+    copy(shape_.rows, y, at_.next);
+    move_into_dual_cones(at_.next);
+    lanes_.for_each(n_, [&](int j) { at_.unit[j] = V(1.0); });
+    unbalanced(at_.point, at_.next, V(kRounding));
+    V beyond(0.0);
+    for (int j = 0; j < n_; ++j) {
+      const V own = magnitude(V(at_.point[j])) + magnitude(V(inner_x[j]));
+      sure_ = sure_ & (own > V(0.0));
+      beyond = fused(V(kFar) * own, at_.step[j], beyond);
+    }
+    const V reached = dual_objective(at_.point, at_.next);
+
+    if (shape_.equations > 0) factor_equations();  // its units were overwritten
+    move_onto_equations(at_.point);
+    const V outside = violation(at_.point);
+    const V value = objective(at_.point);
+    const V drift = magnitude(value - objective(x));
+    const V rounding = V(kRounding) * cost_;
+    const V gap = larger(above - reached, V(0.0)) + beyond + rounding;
+    const V error =
+        magnitude(value - reached) + beyond + drift + rounding + V(kDiagonal) * outside * gap;
+    return sure_ & (error <= allowed);
+  }
+
  private:
   static constexpr double kApart = 1e-10;  // share of each term that a margin has to bear
   static constexpr double kRounding = 0x1p-49;
@@ -120,6 +162,7 @@ class QpInteriorBound {
   static constexpr double kShort = 0.5;
   static constexpr double kRemainder = 100.0;  // 1 / its square: half of what kShort leaves
   static constexpr int kSteps = 16;
+  static constexpr double kFar = 1e4;
   static constexpr double kDiagonal = 1.4142135623730951;
 
   template <class F>
@@ -547,6 +590,24 @@ class QpInteriorBound {
     for (int j = 0; j < n_; ++j) square = fused(at_.step[j], at_.step[j], square);
     square = V(static_cast<double>(n_)) * square / larger(least_curvature_, V(kCurved));
     sure_ = sure_ & (V(kRemainder) * square <= mu_);
+  }
+
+  /// Multipliers of absent sides to zero, those of cones up to where rounding leaves them inside.
+  CAROM_CALL void move_into_dual_cones(const Memory& y) const {
+    for_interval_rows([&](int i) {
+      const auto upper = presence(view_.upper[i]) > V(0.0);
+      const auto lower = presence(view_.lower[i]) > V(0.0);
+      const V own = y[i];
+      const V kept = select(upper, own, smaller(own, V(0.0)));
+      lanes_.for_each(1, [&](int) { y[i] = select(lower, kept, larger(kept, V(0.0))); });
+    });
+    for (int c = 0; c < shape_.cones; ++c) {
+      const QpConeSpan& cone = shape_.cone[c];
+      const V margin = margin_of(cone, [&](int i) { return V(y[i]); });
+      const V head = y[cone.first];
+      const V short_of = fused(V(kRounding), magnitude(head), larger(-margin, V(0.0)));
+      lanes_.for_each(1, [&](int) { y[cone.first] = head + short_of; });
+    }
   }
 
   template <class Y>
