@@ -62,7 +62,7 @@ def _impact_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _smallest(modes: np.ndarray, contacts: int) -> np.ndarray:
     bits = 2 * contacts
-    kind = np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32
+    kind = next((kind for kind in (np.uint8, np.uint16, np.uint32) if bits <= 8 * kind().itemsize), np.uint64)
     return modes.astype(kind)
 
 

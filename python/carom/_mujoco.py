@@ -16,7 +16,7 @@ import numpy as np
 from ._arrays import refuse
 from ._optional import needed
 from ._states import (
-    DEEP, DEEP_SHARE, Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_limits, answered, assembled,
+    Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled,
     is_near, limits, states_of,
 )  # fmt: skip
 from .errors import InvalidInput
@@ -65,6 +65,10 @@ class _Memory:
                                  "offsets": list(places.values()), "itemsize": self.size})  # fmt: skip
             if not self._right(data):
                 self.raw = None
+        place = self.first_place(data)
+        data.qpos[2] = 0.08
+        mujoco.mj_fwdPosition(model, data)
+        self.stays = self.first_place(data) == place
 
     @staticmethod
     def _address(array: np.ndarray) -> int:
@@ -75,18 +79,21 @@ class _Memory:
         copied = np.frombuffer(self.copied(data), dtype=self.raw)
         return all(np.array_equal(copied[name], getattr(data.contact, name)) for name in self.type.names or ())
 
-    def copied(self, data: Any) -> bytes:
-        """The contacts, as they are."""
+    def copied(self, data: Any, place: int = 0) -> bytes:
+        """The contacts, as they are. place: where they lie, if it is known (first_place)."""
         n = data.ncon
         if not n:
             return b""
-        contact = data.contact
         if self.raw is not None:
-            return ctypes.string_at(self._address(contact.dist), self.size * n)
+            return ctypes.string_at(place or self.first_place(data), self.size * n)
         found = np.empty(n, dtype=self.type)
         for name in self.type.names or ():
-            found[name] = getattr(contact, name)
+            found[name] = getattr(data.contact, name)
         return found.tobytes()
+
+    def first_place(self, data: Any) -> int:
+        """The address of the first contact; where `stays`, of one MjData always the same."""
+        return self._address(data.contact.dist) if self.raw is not None and data.ncon else 0
 
     def read(self, pieces: list[bytes]) -> np.ndarray:
         return np.frombuffer(b"".join(pieces), dtype=self.raw if self.raw is not None else self.type)
@@ -145,6 +152,7 @@ class MujocoRobot:
         self.welded = np.array(model.body_weldid)
         self.trees = np.array(model.dof_treeid, dtype=np.int64).reshape(-1)
         self.size = self._sizes()
+        self.plane = np.array(model.geom_type) == int(mujoco.mjtGeom.mjGEOM_PLANE)
         kind = np.array(model.jnt_type)
         limited = np.array(model.jnt_limited, dtype=bool)
         hinge, slide, ball = (int(getattr(mujoco.mjtJoint, f"mjJNT_{word}")) for word in ("HINGE", "SLIDE", "BALL"))
@@ -353,6 +361,7 @@ class _Found:
         qpos_view, qvel_view = data.qpos, data.qvel
         com_view, cdof_view = data.subtree_com, data.cdof
         mass_view = data.M if sparse is not None else None
+        place = 0  # of contacts
         for i in range(count):
             if not finite[i]:
                 self._not_finite(i)
@@ -379,7 +388,9 @@ class _Found:
             found = data.ncon
             if found:
                 self.ncon[i] = found
-                raw.append(memory.copied(data))
+                if not (place and memory.stays):
+                    place = memory.first_place(data)
+                raw.append(memory.copied(data, place))
             if tendons:
                 self.length[i] = data.ten_length
                 self.ten_J[i] = self._tendon_rows(data)
@@ -465,10 +476,7 @@ class _Found:
         self._extras({name: found[name][place] for name in ("surfacevel", "adhesion") if name in (found.dtype.names or ())},
                      dim, friction, state, geom)  # fmt: skip
         mu = np.where(dim == 1, 0.0, friction[:, 0])
-        if options.max_penetration is not None:
-            allowed = np.full(len(place), options.max_penetration)
-        else:
-            allowed = np.minimum(DEEP, DEEP_SHARE * robot.size[geom].min(axis=1, initial=np.inf))
+        allowed = allowed_of_contacts(robot.size[geom].min(axis=1, initial=np.inf), robot.plane[geom].any(axis=1), options)
         return Rows.of(nv, state, J, mu, dist, allowed, geom, pos, frame, body)
 
     def _rates(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
@@ -626,14 +634,13 @@ def from_mujoco(
     adds rows of zeros up to the largest. Contacts nearer than activation [m] count, those that touch
     within time_to_contact [s] at their speed, and joints, balls and tendons at their limits likewise
     (mu = 0); velocities are those of MuJoCo, or u of v = Z u, Z in lift, where equalities are active.
-    Contacts may be as deep as max_penetration [m, limits rad], None: a tenth of the size of the smaller
-    body's geoms and 2 cm, limits 2 cm or 0.2 rad. A velocity off the equalities is projected
+    Contacts may be as deep as max_penetration [m, limits rad], None: as robot() takes them. A velocity off the equalities is projected
     onto them (states.projected, the share of the energy, at most max_projected). reduce="hull" leaves
     out contacts between others of a patch of one pair of bodies. on_error: "raise" (None: of one
     state), or "status" (of many): a refused state is in no problem.
 
     Errors: InvalidInput naming what is not taken: deeper contacts, flexes, anisotropic friction,
-    surface velocities, adhesion, more than 16 contacts or 64 velocities, a velocity off the equalities.
+    surface velocities, adhesion, more than 64 contacts or 256 velocities, a velocity off the equalities.
     """
     if (data is None) == (qpos is None):
         raise TypeError("takes data, or qpos and qvel")

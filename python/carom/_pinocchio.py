@@ -11,13 +11,14 @@ from ._arrays import refuse
 from ._optional import needed
 from ._reduce import hull
 from ._states import (
-    DEEP, DEEP_SHARE, Collected, Options, Rows, StateImpacts, StateStatus, answered, assembled, is_near, limits, states_of,
+    Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, answered, assembled, is_near, limits, states_of,
 )  # fmt: skip
 from .errors import InvalidInput
 
 _MESH_CONTACTS = 512  # triangles of a mesh that touch, at most
 _ROUND = 8  # corners of a round face, whose polygon reaches 8 % less far
 _SAME = 1e-9  # [m]: points of a mesh's triangles so near are one
+_PLANES = ("Halfspace", "Plane")
 _FLAT = 1e-6  # of volumes: a mesh which fills its hull so well is convex
 _FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this speed
 
@@ -110,7 +111,7 @@ class PinocchioRobot:
             kinds = [type(self.geom.geometryObjects[i].geometry).__name__ for i in (pair.first, pair.second)]
             for flat, other in ((0, 1), (1, 0)):
                 points = _vertices(self.geom.geometryObjects[(pair.first, pair.second)[other]].geometry)
-                if kinds[flat] in ("Halfspace", "Plane") and points is not None:
+                if kinds[flat] in _PLANES and points is not None:
                     self.half_spaces[k] = ((pair.first, pair.second)[flat], (pair.first, pair.second)[other], points)
                     if kinds[flat] == "Halfspace":
                         self.found.deactivateCollisionPair(k)
@@ -263,9 +264,8 @@ class PinocchioRobot:
             numbers = (pair.second, pair.first) if self.turned[k] else (pair.first, pair.second)
             first, second = (self.geom.geometryObjects[i] for i in numbers)
             mu = _friction(self.friction, (first.name, second.name))
-            allowed = options.max_penetration
-            if allowed is None:
-                allowed = min(DEEP, DEEP_SHARE * float(self.size[list(numbers)].min()))
+            plane = any(type(each.geometry).__name__ in _PLANES for each in (first, second))
+            allowed = float(allowed_of_contacts(self.size[list(numbers)].min(), np.array(plane), options))
             points = self._points(k, pair, f"{first.name}/{second.name}")
             sign = -1.0 if self.turned[k] else 1.0
             joints = first.parentJoint, second.parentJoint
@@ -379,7 +379,7 @@ def from_pinocchio(
     each triangle. Joints of one coordinate at a limit are contacts without friction.
 
     Errors: InvalidInput naming contacts deeper than max_penetration [m], pairs without friction or for
-    which the collision library has no point, more than 16 contacts or 64 velocities.
+    which the collision library has no point, more than 64 contacts or 256 velocities.
     """
     needed("pinocchio", "from_pinocchio", "pinocchio")
     options = Options(activation, time_to_contact, max_penetration, reduce=reduce)

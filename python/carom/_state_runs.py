@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,9 +10,24 @@ import numpy as np
 from ._arrays import refuse
 from ._results import Result, TrajectoryStatus, result
 from ._states import StateImpacts
-from .problems import Problems
+from .problems import MAX_MODE_CONTACTS, Problems, letters
 
-_WORDS = ("separating", "sticking", "sliding", "sliding")  # of two bits a contact
+_WORDS = ("separating", "sticking", "sliding")  # of two bits a contact; 3 slides the other way
+
+
+def _contact_modes(run: Any, place: int) -> tuple[np.ndarray, np.ndarray]:
+    """Modes (k, m) of the contacts of a problem, and how often each row of them was met."""
+    m = run.problems.contacts
+    if m <= MAX_MODE_CONTACTS:
+        modes, counts = run.mode_counts[place]
+        return (modes.astype(np.uint64)[:, None] >> (2 * np.arange(m, dtype=np.uint64)) & np.uint64(3)).astype(np.int64), counts
+    # They fit no word: from the velocities that are kept.
+    ended = run.samples.status[place] == TrajectoryStatus.terminated
+    normal, tangent = run.problems[place].contact_velocity(run.samples.velocity[place][ended])
+    tolerance = run.settings["mode_tolerance"]
+    slip = np.linalg.norm(tangent.reshape(len(normal), m, -1), axis=2)
+    modes = np.where(normal > tolerance, 0, np.where(slip <= tolerance, 1, 2))
+    return modes, np.ones(len(modes))
 
 
 @result
@@ -70,19 +84,18 @@ class ImpactRuns(Result):
         """Of each contact of state i the shares of samples that leave it separating, sticking, sliding."""
         found: dict[str, dict[str, float]] = {}
         for k, (run, place) in enumerate(self.of_state(i)):
-            modes, counts = run.mode_counts[place]
+            modes, counts = _contact_modes(run, place)
             total = float(counts.sum())
-            names = self._names(i, k, run, place)
-            for contact, name in enumerate(names):
-                shares: Counter[str] = Counter()
-                for mode, count in zip(modes.tolist(), counts.tolist()):
-                    shares[_WORDS[mode >> (2 * contact) & 3]] += count
-                found[name] = {word: shares[word] / total if total else float("nan") for word in _WORDS[:3]}
+            for mine, name in zip(modes.T, self._names(i, k, run, place)):
+                shares = np.bincount(mine, counts, minlength=4)
+                shares[2] += shares[3]
+                found[name] = {word: shares[code] / total if total else float("nan")
+                               for code, word in enumerate(_WORDS)}  # fmt: skip
         return found
 
     def _names(self, i: int, k: int, run: Any, place: int) -> Sequence[str]:
         if self.states is None:
-            return run.problems.contact_names or "ABCDEFGHIJKLMNOP"[: run.problems.contacts]
+            return run.problems.contact_names or letters(run.problems.contacts)
         part, place = self.states.of_state(i)[k]
         return [self._place_name(row) for row in self.states.part_rows[part][place]]
 

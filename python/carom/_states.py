@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 
 from ._arrays import from_any, refuse
-from ._reduce import NEAR, components, nothing_to_do, patch_corners
+from ._reduce import NEAR, components, patch_corners
 from ._results import Result
 from .errors import InvalidInput
-from .problems import RobotProblems
+from .problems import MAX_CONTACTS, MAX_FOLLOWED, MAX_VELOCITIES, RobotProblems
 
-MAX_CONTACTS = 16
-MAX_VELOCITIES = 64
-
-DEEP = 0.02  # [m], and ...
-DEEP_ANGLE = 0.2  # [rad], and ...
-DEEP_SHARE = 0.1  # ... of a body's size: how deep a contact or limit may be by default
+# How deep a contact may be by default, the smaller of a share of the size of the smaller rigid body and a length
+# [m]; more at a plane, whose normal is right however deep. Then joints beyond their limits [m], [rad].
+_DEEP, _DEEP_AT_PLANE = (0.125, 0.02), (1.0 / 3.0, 0.04)
+_BEYOND, _BEYOND_ANGLE = 0.05, 0.3
 PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
 _SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
@@ -153,7 +151,15 @@ def allowed_of_limits(length: np.ndarray, options: Options) -> np.ndarray:
     """How far beyond a limit a state may be: its row is the same wherever it is."""
     if options.max_penetration is not None:
         return np.full(np.shape(length), options.max_penetration)
-    return np.where(length, DEEP, DEEP_ANGLE)
+    return np.where(length, _BEYOND, _BEYOND_ANGLE)
+
+
+def allowed_of_contacts(size: np.ndarray, plane: np.ndarray, options: Options) -> np.ndarray:
+    """How deep contacts may be; size: of the smaller body, plane: whether one side is one."""
+    if options.max_penetration is not None:
+        return np.full(np.shape(size), options.max_penetration)
+    share, most = (np.where(plane, at_plane, other) for at_plane, other in zip(_DEEP_AT_PLANE, _DEEP))
+    return np.minimum(most, share * size)
 
 
 def is_near(phi: np.ndarray, rate: np.ndarray, options: Options) -> np.ndarray:
@@ -377,10 +383,11 @@ def assembled(
         refuse_state(int(rows.state[row]), StateStatus.too_deep, refuse(
             named(*map(int, rows.geom[row])), f"{-rows.phi[row]:.6g} {unit} deep", f"must be at most {rule}"))  # fmt: skip
 
-    merged, moment, turn = np.zeros(s, dtype=np.int64), np.zeros(s), np.zeros(s)
+    changed = _Changed.none(s)
     if options.reduce == "hull" and len(rows):
-        rows = _reduced(rows, found.welded, merged, moment, turn)
-        rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, merged, moment, turn)
+        stays = _corners(rows, np.flatnonzero(rows.contact), found.welded, NEAR, changed)
+        rows = rows if stays.all() else rows[stays]
+        rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, changed)
 
     projected = _projected(found, velocity, options, refuse_state)
     if options.align:
@@ -447,7 +454,7 @@ def assembled(
     names, bodies = _row_words(rows, named, body_named)
     states = StateImpacts(
         name=name, status=status, why=tuple(why), parts=tuple(part for part, _ in parts), velocity=velocity,
-        projected=projected, depth=depth, merged=merged, reduction_moment=moment, reduction_turn=turn,
+        projected=projected, depth=depth, merged=changed.merged, reduction_moment=changed.moment, reduction_turn=changed.turn,
         islands=islands, row_state=rows.state, row_name=names, row_bodies=bodies,
         row_still=(found.welded[rows.body] == 0) & rows.contact[:, None], row_point=rows.pos,
         row_frame=rows.frame, row_distance=rows.phi, row_normal_velocity=normal, row_friction=rows.mu,
@@ -477,36 +484,61 @@ def _row_words(rows: Rows, named: Named, body_named: Callable[[int], str]) -> tu
     """Names of rows, and of their bodies."""
     if not len(rows):
         return np.zeros(0, dtype="U1"), np.zeros((0, 2), dtype="U1")
-    pairs, place = np.unique(rows.geom, axis=0, return_inverse=True)
-    names = np.array([named(int(a), int(b)) for a, b in pairs])[place.reshape(-1)]
+    low = rows.geom.min(axis=0)
+    width = int(rows.geom[:, 1].max() - low[1]) + 1
+    pairs, place = np.unique((rows.geom[:, 0] - low[0]) * width + rows.geom[:, 1] - low[1], return_inverse=True)
+    names = np.array([named(int(pair // width + low[0]), int(pair % width + low[1])) for pair in pairs])[place]
     known, place = np.unique(rows.body, return_inverse=True)
     words = np.array([body_named(int(each)) if each >= 0 else "" for each in known])
     return names, words[place.reshape(rows.body.shape)]
 
 
-def _reduced(rows: Rows, welded: np.ndarray, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray) -> Rows:
-    """With the corners of patches alone; fills what that changed in each state."""
-    several = rows.contact
-    pair = np.sort(welded[rows.body], axis=1)
-    base = int(pair.max(initial=0)) + 1
-    key = (rows.state * base + pair[:, 0]) * base + pair[:, 1]
-    key[~several] = -1
-    _, group, count = np.unique(key, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
+def _corners(
+    rows: Rows, chosen: np.ndarray, welded: np.ndarray, near: float, changed: _Changed
+) -> np.ndarray:
+    """Whether each row stays where of the chosen contacts those of one pair of bodies are reduced to the
+    corners of their patches."""
     keep = np.ones(len(rows), dtype=bool)
-    candidates = np.flatnonzero(several & (count[group] > 1))
-    if not len(candidates):
-        return rows
-    candidates = candidates[np.argsort(group[candidates], kind="stable")]
-    sizes = count[group[candidates]]
-    slow: list[np.ndarray] = []
-    for k in np.unique(sizes):
-        members = candidates[sizes == k].reshape(-1, int(k))
-        done = nothing_to_do(rows.pos[members], rows.frame[members], rows.mu[members])
-        slow += list(members[~done])
-    for members in slow:
-        _leave_corners(rows, members, NEAR, keep, merged, moment, turn)
-    return rows if keep.all() else rows[keep]
+    pair = np.sort(welded[rows.body[chosen]], axis=1)
+    base = int(pair.max(initial=0)) + 1
+    key = (rows.state[chosen] * base + pair[:, 0]) * base + pair[:, 1]
+    order = np.argsort(key, kind="stable")
+    members, key = chosen[order], key[order]
+    first = np.concatenate([[True], key[1:] != key[:-1]])
+    size = np.diff(np.append(np.flatnonzero(first), len(key)))
+    several = np.repeat(size > 1, size)
+    members, size = members[several], size[size > 1]
+    if not len(members):
+        return keep
+    group = np.concatenate([[0], np.cumsum(size)])
+    stays, moment, turn = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members], group, near)
+    keep[members] = stays
+    changed.add(rows.state[members[~stays]], rows.state[members[group[:-1]]], moment, turn)
+    return keep
+
+
+@dataclasses.dataclass
+class _Changed:
+    """What reduction changed in each state."""
+
+    merged: np.ndarray
+    moment: np.ndarray
+    turn: np.ndarray
+
+    @classmethod
+    def none(cls, states: int) -> _Changed:
+        return cls(np.zeros(states, dtype=np.int64), np.zeros(states), np.zeros(states))
+
+    def add(self, gone: np.ndarray, state: np.ndarray, moment: np.ndarray, turn: np.ndarray) -> None:
+        """gone: the states of contacts that did not stay; moment, turn: of groups of these states."""
+        np.add.at(self.merged, gone, 1)
+        np.maximum.at(self.moment, state, moment)
+        np.maximum.at(self.turn, state, turn)
+
+    def then(self, other: _Changed, of: np.ndarray) -> None:
+        """What came after it, of some states."""
+        for mine, more in ((self.merged, other.merged), (self.moment, other.moment), (self.turn, other.turn)):
+            mine[of] += more[of]
 
 
 def _align(rows: Rows, velocity: np.ndarray) -> None:
@@ -523,48 +555,45 @@ def _align(rows: Rows, velocity: np.ndarray) -> None:
     rows.frame[moves, 1:] = turn @ rows.frame[moves, 1:]
 
 
-def _coarsened(
-    rows: Rows, found: Collected, islands: bool, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray
-) -> Rows:
-    """With fewer corners where an island has more contacts than an impact may have: coarser step by step, as far
-    as need be."""
-    for near in _COARSER:
-        crowded = np.flatnonzero(np.bincount(rows.state, minlength=len(merged)) > MAX_CONTACTS)
-        if not len(crowded):
-            break
-        keep = np.ones(len(rows), dtype=bool)
-        more, turned = np.zeros(len(merged)), np.zeros(len(merged))
-        first = np.searchsorted(rows.state, np.arange(len(merged) + 1))
-        apart = _Islands(rows, found.trees) if islands else None
-        for state in crowded.tolist():
-            mine = np.arange(first[state], first[state + 1])
-            pieces = [places for places, _ in apart.of(mine, found.equalities.get(state))] if apart is not None else [mine]
-            for places in pieces:
-                touching = places[rows.contact[places]]
-                if len(places) > MAX_CONTACTS and len(touching):
-                    pairs = np.sort(found.welded[rows.body[touching]], axis=1)
-                    _, group = np.unique(pairs, axis=0, return_inverse=True)
-                    for number in range(int(group.max()) + 1):
-                        members = touching[group.reshape(-1) == number]
-                        if len(members) > 1:
-                            _leave_corners(rows, members, near, keep, merged, more, turned)
-        rows = rows[keep]
-        moment += more  # to what finer ones changed
-        turn += turned
-    return rows
+def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -> Rows:
+    """With fewer corners where an island has more contacts than are followed from event to event, coarser
+    step by step as far as need be, and where that is enough; elsewhere down to what an impact may have."""
+    count = len(found.v)
+    if np.bincount(rows.state, minlength=1).max() <= MAX_FOLLOWED:
+        return rows
+    stays = np.ones(len(rows), dtype=bool)
+    for most in (MAX_FOLLOWED, MAX_CONTACTS):
+        trial, last = stays.copy(), np.zeros(count, dtype=bool)
+        more = _Changed.none(count)
+        for near in (*_COARSER, None):
+            place = np.flatnonzero(trial)
+            left = rows[place]
+            crowded = _crowded(left, found, islands, most)
+            last[:] = False
+            last[left.state[crowded]] = True
+            contacts = crowded[left.contact[crowded]]
+            if near is None or not len(contacts):
+                break
+            step = _Changed.none(count)
+            trial[place[~_corners(left, contacts, found.welded, near, step)]] = False
+            more.then(step, np.arange(count))
+        taken = np.ones(count, dtype=bool) if most == MAX_CONTACTS else ~last
+        changed.then(more, np.flatnonzero(taken))
+        stays = np.where(taken[rows.state], trial, stays)
+    return rows if stays.all() else rows[stays]
 
 
-def _leave_corners(
-    rows: Rows, members: np.ndarray, near: float, keep: np.ndarray, merged: np.ndarray, moment: np.ndarray, turn: np.ndarray
-) -> None:
-    corners, change, turned = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members], near)
-    if len(corners) == len(members):
-        return
-    keep[members] = False
-    keep[members[corners]] = True
-    state = rows.state[members[0]]
-    merged[state] += len(members) - len(corners)
-    moment[state], turn[state] = max(moment[state], change), max(turn[state], turned)
+def _crowded(rows: Rows, found: Collected, islands: bool, most: int) -> np.ndarray:
+    """The rows of islands of more than `most`."""
+    first = np.searchsorted(rows.state, np.arange(len(found.v) + 1))
+    states = np.flatnonzero(np.diff(first) > most)
+    apart = _Islands(rows, found.trees) if islands and len(states) else None
+    pieces = [np.zeros(0, dtype=np.int64)]
+    for state in states.tolist():
+        mine = np.arange(first[state], first[state + 1])
+        each = [mine] if apart is None else [places for places, _ in apart.of(mine, found.equalities.get(state))]
+        pieces += [places for places in each if len(places) > most]
+    return np.concatenate(pieces)
 
 
 class _Islands:

@@ -30,7 +30,7 @@ from ._theory import (
 )  # fmt: skip
 from ._state_runs import ImpactRuns, parts_of, sampled
 from ._states import StateImpacts
-from .problems import Model, Problems, RobotProblems, given_problems, model, models, one_problem, robot_settings, run_settings
+from .problems import Model, Problems, RobotProblems, given_problems, letters, model, models, one_problem, robot_settings, run_settings
 
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths",
@@ -338,8 +338,8 @@ def sample(
     problems: Problems (of model(), from_mujoco, ...), a model's name, or the arrays M (n, nv, nv),
     Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv): an ImpactResult. Or a list of Problems of
     several shapes, or the impacts of a robot's states: ImpactRuns, first_problem counting through them.
-    method, friction_directions: None is lcp and 4, of a robot's problems events and 8 up to 8 contacts,
-    lcp and 8 beyond or where a step size is given. Sample s of problem p is a function of
+    method, friction_directions: None is lcp and 4, of a robot's problems events and 8 up to 16 contacts
+    (on a device 8), lcp and 8 beyond or where a step size is given. Sample s of problem p is a function of
     seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
     What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
@@ -351,7 +351,7 @@ def sample(
         options = {"backend": backend, "progress": progress, "workspace": workspace, "strict": strict, "on_error": on_error}
         return sampled(*ragged, sample, {**options, **settings})
     batch = given_problems(problems, strict)
-    chosen = run_settings(robot_settings(batch, settings))
+    chosen = run_settings(robot_settings(batch, settings, backend))
     answer = _core.sample_impacts(
         batch.arrays(), *batch.sizes(), chosen, backend, called(progress), workspace
     )
@@ -385,7 +385,7 @@ def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[Impac
 
 
 def _contacts(problem: Problems) -> list[str]:
-    return list(problem.contact_names or "ABCDEFGHIJKLMNOP"[: problem.contacts])
+    return list(problem.contact_names or letters(problem.contacts))
 
 
 @takes_settings(_core.enclosure_settings())

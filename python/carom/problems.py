@@ -297,19 +297,24 @@ def run_settings(settings: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **settings}
 
 
-# Up to so many contacts the samples of a robot's impacts are followed from event to event.
-_FOLLOWED = 8
+MAX_CONTACTS, MAX_VELOCITIES, MAX_FOLLOWED, MAX_FOLLOWED_ON_DEVICE, MAX_MODE_CONTACTS = _core.impact_limits()
 _ROBOT_DIRECTIONS = 8
 
 
-def robot_settings(batch: Problems, settings: dict[str, Any]) -> dict[str, Any]:
+def _followed(backend: str) -> int:
+    """Up to so many contacts the samples of a robot's impacts are followed from event to event."""
+    device = backend == "cuda" or (backend == "auto" and bool(_core.info()["cuda_devices"]))
+    return MAX_FOLLOWED_ON_DEVICE if device else MAX_FOLLOWED
+
+
+def robot_settings(batch: Problems, settings: dict[str, Any], backend: str) -> dict[str, Any]:
     """With what is taken for a robot where it is left open: four friction directions and large steps
     err by more than its sets are wide."""
     if not isinstance(batch, RobotProblems):
         return settings
     chosen = {name: value for name, value in settings.items() if value is not None}
     stepped = any(chosen.get(name, 0) for name in ("step_size", "max_steps")) or "sampler" in chosen or "selection" in chosen
-    chosen.setdefault("method", "lcp" if stepped or batch.contacts > _FOLLOWED else "events")
+    chosen.setdefault("method", "lcp" if stepped or batch.contacts > _followed(backend) else "events")
     chosen.setdefault("friction_directions", _ROBOT_DIRECTIONS)
     return chosen
 
@@ -319,3 +324,8 @@ def one_problem(problems: Sequence[Any], what: str) -> Problems:
     if len(batch) != 1:
         raise refuse("problems", str(len(batch)), f"{what} takes one: give problems[i]")
     return batch
+
+
+def letters(contacts: int) -> list[str]:
+    """Names of contacts that have none: as those of the command."""
+    return [chr(ord("A") + i) if i < 26 else f"C{i}" for i in range(contacts)]

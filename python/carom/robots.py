@@ -130,8 +130,9 @@ class Robot:
         qpos (s, nq), qvel (s, nv), or of one state, as the simulator has them, from NumPy, MJX, Warp, torch;
         or an object that has both, such as MjData. What acts together: contacts nearer than activation [m],
         and those that touch within time_to_contact [s] at their speed; 0 is distance alone. Contacts of
-        the simulator may be as deep as max_penetration [m, limits rad], None: a tenth of the size of
-        the smaller rigid body's geoms, at most 2 cm; limits 2 cm or 0.2 rad.
+        the simulator may be as deep as max_penetration [m, limits rad], None: an eighth of the size of
+        the smaller rigid body's geoms, at most 2 cm, and at a plane a third, at most 4 cm; limits 5 cm or
+        0.3 rad.
         Velocities are projected onto active equalities, which may take max_projected of the kinetic
         energy. reduce="hull": of contacts of one pair of bodies with one normal, friction and plane the
         corners, and of those within 0.1 mm one; None keeps all. islands: what moves apart is solved apart.

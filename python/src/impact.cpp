@@ -165,6 +165,10 @@ void add_impact(nb::module_& module) {
     const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
     without_gil([&] { validate(batch); });
   });
+  module.def("impact_limits", [] {
+    return nb::make_tuple(kMaxContacts, kMaxVelocities, kMaxFollowedContacts,
+                          kMaxDeviceFollowedContacts, kMaxModeContacts);
+  });
   module.def("convex_hull", hull);
   module.def("mode_words", [](std::uint64_t modes, int contacts, int dimension) {
     return mode_words(modes, contacts, dimension);

@@ -204,7 +204,10 @@ def fallen(mujoco, found, count, seed=0):
             mujoco.mj_resetDataKeyframe(found, data, 0)
         else:
             mujoco.mj_resetData(found, data)
-        data.qvel[:] = speed * rng.normal(size=found.nv)
+        if found.nmocap:  # an arm that follows a goal: the goal moves
+            data.mocap_pos[:] += 0.02 * rng.normal(size=data.mocap_pos.shape)
+        else:
+            data.qvel[:] = speed * rng.normal(size=found.nv)
         for j in free:
             data.qpos[found.jnt_qposadr[j] + 2] += 0.2 * rng.random()
             data.qvel[found.jnt_dofadr[j] + 2] -= 0.5 * rng.random()

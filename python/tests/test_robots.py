@@ -189,6 +189,48 @@ def test_reduction_keeps_the_wrench_cone_within_its_bound():
         assert np.linalg.norm((kept @ weights - wanted)[:3]) <= found.reduction_moment[0] * scale
 
 
+def test_corners_of_points_in_rows_are_kept():
+    """Of grids in any direction: the support of what stays is that of all, up to what counts as near."""
+    from carom._reduce import NEAR, patch_corners
+
+    rng = np.random.default_rng(5)
+    angle = np.linspace(0.0, 2.0 * np.pi, 360, endpoint=False)
+    directions = np.stack([np.cos(angle), np.sin(angle)])
+    left_out = 0
+    for _ in range(2000):
+        pos = np.zeros((int(rng.integers(3, 20)), 3))
+        pos[:, :2] = 0.05 * rng.integers(0, 4, (len(pos), 2)) + rng.choice([0.0, 3e-5]) * rng.normal(size=(len(pos), 2))
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        frame = np.tile(turn[[2, 0, 1]], (len(pos), 1, 1))
+        stays, moment, _ = patch_corners(pos @ turn, frame, np.full(len(pos), 0.5), np.array([0, len(pos)]))
+        lost = (pos[:, :2] @ directions).max(axis=0) - (pos[stays, :2] @ directions).max(axis=0)
+        assert lost.max() <= moment[0] + 1e-12 and moment[0] <= NEAR
+        left_out += int((~stays).sum())
+    assert left_out > 5000
+
+
+def test_forty_contacts_are_sampled_and_their_modes_counted():
+    """Of more contacts than a word of modes has room for; each has its own plane, so that none is left out."""
+    angle = 2.0 * np.pi * np.arange(40) / 40
+    robot = table([(2.0 * np.cos(a), 2.0 * np.sin(a), -2e-4 * (7 * i % 40)) for i, a in enumerate(angle)])
+    states = robot.impacts([0, 0, 0.1, 1, 0, 0, 0], [0.2, 0, -1, 0.1, 0, 0])
+    assert [part.contacts for part in states.parts] == [40] and states.merged[0] == 0
+    run = carom.impact.sample(states, samples=64)
+    assert run.runs[0].settings["method"] == "lcp" and not run.runs[0].mode_names()
+    assert len(run.runs[0].summary["failed"]) == 1 and run.runs[0].summary["failed"][0] == 0
+    after = run.velocity(0)
+    after = after[np.isfinite(after).all(axis=1)]
+    shares = run.modes(0)
+    assert len(shares) == 40 and len(after) > 0
+    for contact, share in zip(states.contacts(0), shares.values()):
+        point = contact.point - [0, 0, 0.1]  # of the body, which stands upright
+        speed = after[:, :3] + np.cross(after[:, 3:], point)
+        opens = speed[:, 2] > 1e-6
+        assert share["separating"] == pytest.approx(opens.mean())
+        slips = np.linalg.norm(speed[:, :2], axis=1) > 1e-6
+        assert share["sliding"] == pytest.approx((~opens & slips).mean())
+
+
 def test_crowded_states_are_made_coarser_as_far_as_need_be_and_say_so():
     """40 points on a circle: as few of them as an impact may have, each force within the bound."""
     optimize = pytest.importorskip("scipy.optimize")

@@ -19,7 +19,6 @@
 #include "impact/backends.hpp"
 #include "impact/derived_settings.hpp"
 #include "impact/kernels/derived_step.hpp"
-#include "impact/kernels/event_modes.hpp"
 #include "impact/prepare.hpp"
 
 namespace carom {
@@ -37,15 +36,30 @@ void require_shape(std::int64_t dimension, std::int64_t velocities, std::int64_t
   require::between("contacts", contacts, 0, kMaxContacts, whose);
 }
 
-void require_events(const ImpactBatch& batch) {
+void require_events(const ImpactBatch& batch, Backend chosen) {
   const auto refuse = [](std::string rule) {
     throw InvalidInput(
         Refusal{.field = "method", .relation = "", .value = "events", .rule = std::move(rule)});
   };
-  if (batch.contacts > kernels::kMaxFollowedContacts) {
-    refuse("follows at most " + std::to_string(kernels::kMaxFollowedContacts) + " contacts, not " +
-           std::to_string(batch.contacts));
+  const bool device = chosen == Backend::cuda;
+  const int most = device ? kMaxDeviceFollowedContacts : kMaxFollowedContacts;
+  if (batch.contacts > most) {
+    refuse("follows at most " + std::to_string(most) + " contacts" +
+           (device ? " on a device" : "") + ", not " + std::to_string(batch.contacts));
   }
+}
+
+/// What a device's kernels have room for.
+void require_room(Backend chosen, int velocities, int contacts) {
+  if (chosen != Backend::cuda) return;
+  const auto at_most = [](const char* field, int value, int most) {
+    if (value <= most) return;
+    require::refuse(
+        {}, field, {}, std::to_string(value),
+        "must be at most " + std::to_string(most) + " on a device; backend cpu takes more");
+  };
+  at_most("contacts", contacts, kMaxDeviceContacts);
+  at_most("velocities", velocities, kMaxDeviceVelocities);
 }
 
 void require_batch_sizes(const ImpactBatch& batch) {
@@ -136,7 +150,7 @@ StoppingImpulse stopping_impulse(const ImpactProblem& problem, double velocity_t
 
 std::string mode_words(std::uint64_t modes, int contacts, int dimension) {
   std::string text;
-  for (int i = 0; i < contacts; ++i) {
+  for (int i = 0; i < contacts && contacts <= kMaxModeContacts; ++i) {
     if (i > 0) text += "/";
     const auto mode = static_cast<ContactMode>((modes >> (2 * i)) & 3U);
     text += word_of(mode);
@@ -244,7 +258,8 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
     }
   }
   const Backend chosen = resolve(backend);
-  if (settings.method == ImpactMethod::events) require_events(batch);
+  require_room(chosen, batch.velocities, batch.contacts);
+  if (settings.method == ImpactMethod::events) require_events(batch, chosen);
   if (chosen != Backend::cuda &&
       (space == MemorySpace::device || settings.result_space == MemorySpace::device)) {
     throw InvalidInput(
@@ -266,6 +281,7 @@ StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Bac
   arrays::require_sizes(batch, batch);
   settings.validate();
   const Backend chosen = resolve(backend);
+  require_room(chosen, 1, batch.contacts);
   require::reachable(chosen, arrays::common_space("step batch", batch));
   const WorkspaceLease lease(workspace);
   return entries<ImpactEntries>(chosen).solve_steps(batch, settings, lease.state());

@@ -57,11 +57,13 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
     raise(totals_.velocity_max, row.velocity);
     lower(contact_min_, row.contact_velocity);
     raise(contact_max_, row.contact_velocity);
-    Counter& counter = frequent_[(row.modes * 0x9E3779B97F4A7C15ULL) >> 60];
-    if (counter.count == nullptr || counter.modes != row.modes) {
-      counter = {row.modes, &modes_[row.modes]};
+    if (contacts_ <= kMaxModeContacts) {
+      Counter& counter = frequent_[(row.modes * 0x9E3779B97F4A7C15ULL) >> 60];
+      if (counter.count == nullptr || counter.modes != row.modes) {
+        counter = {row.modes, &modes_[row.modes]};
+      }
+      ++*counter.count;
     }
-    ++*counter.count;
   } else {
     ++totals_.max_steps_reached;
   }

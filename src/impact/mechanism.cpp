@@ -10,6 +10,7 @@ bool Mechanism::approaches(const Vector& contact_velocity, double tolerance) con
 }
 
 std::uint64_t Mechanism::modes(const Vector& contact_velocity, double tolerance) const {
+  if (contacts > kMaxModeContacts) return 0;
   std::uint64_t word = 0;
   const int tangents = dimension - 1;
   for (int i = 0; i < contacts; ++i) {

@@ -11,7 +11,8 @@ namespace carom {
 /// Contact modes of one solution of a step, one code a contact: 0 separating; otherwise
 /// 1 + place, or 1 + places + place where the contact is fully activated. Places of the tangential
 /// impulse: corner j of the polygon is j; the inside of edge j (spatial) k + j; sticking the last.
-using ModeCodes = std::array<std::uint8_t, kMaxContacts>;
+inline constexpr int kMaxTabledContacts = 6;
+using ModeCodes = std::array<std::uint8_t, kMaxTabledContacts>;
 
 /// Number of places: 3 planar, 2 k + 1 spatial.
 CAROM_HOST_DEVICE constexpr int mode_places(int dimension,

@@ -152,7 +152,7 @@ void ModeTableBuilder::next(int entry, const double* z, double* after) const {
     return problem_->scale[row < m_ ? row : (row - m_) / (dimension_ - 1)];
   };
   const double* map = maps_.data() + static_cast<long>(entry) * rows_ * columns_;
-  std::array<double, 3 * kMaxContacts> impulse{};
+  std::array<double, 3 * kMaxTabledContacts> impulse{};
   for (int i = 0; i < rows_; ++i) {
     impulse[static_cast<std::size_t>(i)] =
         kernels::mode_row(map + i * columns_, columns_, z) / scale(i);
@@ -168,8 +168,8 @@ void ModeTableBuilder::next(int entry, const double* z, double* after) const {
 
 /// How many of these steps have several v'.
 int ModeTableBuilder::several(const std::vector<std::uint64_t>& steps) const {
-  std::array<double, kMaxContacts * 4> z{};
-  std::array<double, kMaxContacts * 3> first{}, other{};
+  std::array<double, kMaxTabledContacts * 4> z{};
+  std::array<double, kMaxTabledContacts * 3> first{}, other{};
   const auto words = static_cast<std::size_t>(words_);
   const std::size_t stride = words * kWord;
   int count = 0;
@@ -298,6 +298,8 @@ long largest_mode_table(int dimension, int contacts, int directions) {
 }
 
 bool wants_mode_table(int dimension, int contacts, const ImpactSettings& settings) {
+  static_assert(std::max(kernels::kMaxPlanarTableContacts, kernels::kMaxSpatialTableContacts) ==
+                kMaxTabledContacts);
   return settings.method == ImpactMethod::lcp && settings.mode_table &&
          settings.selection == Selection::any && contacts >= 1 &&
          contacts <= (dimension == 2 ? kernels::kMaxPlanarTableContacts

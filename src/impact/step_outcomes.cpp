@@ -43,6 +43,8 @@ std::vector<ImpactOutcome> step_outcomes(const ImpactProblem& problem,
                                          std::span<const double> limit,
                                          const ImpactModelSettings& settings) {
   const Mechanism mechanism = make_mechanism(problem);
+  require::between("contacts", mechanism.contacts, 0, kMaxEnumeratedContacts,
+                   {.name = problem.name});
   const StepModel model = step_model(mechanism, settings);
   const Vector max_impulse = Eigen::Map<const Vector>(limit.data(), mechanism.contacts);
   const std::int64_t count = combinations(model, max_impulse);

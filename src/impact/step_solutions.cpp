@@ -11,8 +11,9 @@ namespace carom::dense {
 namespace {
 
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor,
-                            3 * kMaxContacts, 3 * kMaxContacts>;
-using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 3 * kMaxContacts, 1>;
+                            3 * kMaxEnumeratedContacts, 3 * kMaxEnumeratedContacts>;
+using SmallVector =
+    Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 3 * kMaxEnumeratedContacts, 1>;
 
 // One mode of one contact: its impulse is basis x + offset, where `equations` of its velocity
 // vanish; as many unknowns as equations.

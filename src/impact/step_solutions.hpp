@@ -49,6 +49,8 @@ struct StepSolution {
   double residual = 0.0;
 };
 
+/// Contacts of an enumeration at most.
+inline constexpr int kMaxEnumeratedContacts = 16;
 /// Number of combinations of basic contact modes; saturates at the largest int64.
 std::int64_t combinations(const StepModel& model, const Vector& max_impulse);
 

@@ -4,7 +4,6 @@
 
 #include "core/parallel.hpp"
 #include "core/require.hpp"
-#include "impact/kernels/event_modes.hpp"
 
 namespace carom::run {
 
@@ -29,7 +28,7 @@ void compare(ImpactRun& run, int threads) {
   if (run.settings.method == ImpactMethod::events &&
       run.rows.count >= std::min(kComparedSamples, run.summary.samples)) {
     enclosed.followed = check_by_samples(run.problem, samples_of(run), 0, enclosed.set);
-  } else if (run.problem.contacts <= kernels::kMaxFollowedContacts) {
+  } else if (run.problem.contacts <= kMaxFollowedContacts) {
     ImpactSettings settings;
     settings.method = ImpactMethod::events;
     settings.samples = settings.keep_samples = kComparedSamples;

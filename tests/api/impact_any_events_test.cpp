@@ -102,7 +102,8 @@ TEST(AnyImpactEvents, AgreeWithTheReference) {
   Generator random(32);
   std::vector<ImpactProblem> problems{models::build("ball_in_corner"),
                                       models::build("bar_on_steps")};
-  for (const int contacts : {1, 2, 3, 4, 6}) problems.push_back(random_spatial(random, contacts));
+  for (const int contacts : {1, 2, 3, 4, 6, 9, 12})
+    problems.push_back(random_spatial(random, contacts));
   problems.push_back(test::random_impact(random, 6, 9, 1.0));
   for (std::size_t p = 0; p < problems.size(); ++p) {
     ImpactSettings settings = events(128);
@@ -314,9 +315,9 @@ TEST(AnyImpactEvents, TakeHardProblems) {
 TEST(AnyImpactEvents, RefuseMoreContactsThanTheyFollow) {
   Generator random(2);
   for (const int dimension : {2, 3}) {
-    const ImpactProblem problem = test::random_problem(random, Flavour::generic, dimension, 9);
+    const ImpactProblem problem = test::random_problem(random, Flavour::generic, dimension, 17);
     test::expect_names(test::refusal([&] { followed(problem, events(4)); }),
-                       {"method", "events", "8", "9"});
+                       {"method", "events", "16", "17"});
   }
 }
 

@@ -103,9 +103,9 @@ TEST(BadInput, ShapesThatDoNotFit) {
   expect_names(shape([](auto& p) { p.friction.resize(1); }), {"friction", "block", "1", "2"});
   expect_names(shape([](auto& p) { p.velocity.resize(4); }), {"velocity", "block", "4", "3"});
   expect_names(shape([](auto& p) { p.dimension = 4; }), {"dimension", "block", "4", "2 or 3"});
-  expect_names(shape([](auto& p) { p.velocities = 0; }), {"velocities", "block", "0", "64"});
-  expect_names(shape([](auto& p) { p.velocities = 65; }), {"velocities", "block", "65", "64"});
-  expect_names(shape([](auto& p) { p.contacts = 17; }), {"contacts", "block", "17", "16"});
+  expect_names(shape([](auto& p) { p.velocities = 0; }), {"velocities", "block", "0", "256"});
+  expect_names(shape([](auto& p) { p.velocities = 257; }), {"velocities", "block", "257", "256"});
+  expect_names(shape([](auto& p) { p.contacts = 65; }), {"contacts", "block", "65", "64"});
   expect_names(shape([](auto& p) { p.contacts = -1; }), {"contacts", "block", "-1"});
 }
 

@@ -94,13 +94,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadProblem{"not_an_object", [](json& p) { p = 5; }, {"must be an object"}},
         BadProblem{"too_many_contacts",
                    [](json& p) {
-                     for (int i = 0; i < 20; ++i) {
+                     for (int i = 0; i < 70; ++i) {
                        p["normal_jacobian"].push_back({0, 1, 0});
                        p["tangent_jacobian"].push_back({1, 0, 0});
                        p["friction"].push_back(1);
                      }
                    },
-                   {"contacts", "22", "16"}}),
+                   {"contacts", "72", "64"}}),
     [](const auto& test) { return std::string(test.param.label); });
 
 TEST(RefusedFile, TextThatIsNotAProblem) {

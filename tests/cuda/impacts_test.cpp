@@ -11,6 +11,7 @@
 #include "cuda/impact/sample_policy.hpp"
 #include "impact/mode_table.hpp"
 #include "support/enclosures.hpp"
+#include "support/message.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
 
@@ -236,6 +237,20 @@ TEST_F(CudaImpacts, ManyProblemsOfFewSamples) {
   settings.mode_table = false;
   settings.samples = 200;  // more than a block's threads: problems in shared memory
   compare_with_cpu(batch, settings);
+}
+
+TEST_F(CudaImpacts, MoreThanADeviceHasRoomForIsRefused) {
+  test::Generator random(7);
+  const auto refusal = [&](int contacts, ImpactMethod method) {
+    const ImpactProblem problem = test::random_problem(random, test::Flavour::generic, 2, contacts);
+    ImpactSettings settings;
+    settings.method = method;
+    return test::refusal([&] {
+      sample_impacts(make_batch({&problem, 1}), settings, Backend::cuda);
+    });
+  };
+  test::expect_names(refusal(17, ImpactMethod::lcp), {"contacts", "17", "16", "device"});
+  test::expect_names(refusal(9, ImpactMethod::events), {"method", "events", "8", "9", "device"});
 }
 
 TEST_F(CudaImpacts, NoContacts) {

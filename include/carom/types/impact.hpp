@@ -20,12 +20,19 @@
 /// The plain structs of carom/impact.hpp.
 namespace carom {
 
-/// Largest number of contacts of one impact problem.
-inline constexpr int kMaxContacts = 16;
+/// Largest number of contacts of one impact problem, and ...
+inline constexpr int kMaxContacts = 64;
+inline constexpr int kMaxDeviceContacts = 16;  ///< ... on a device, whose memory is scarce
+/// Contacts whose modes fit a word; of more contacts `modes` is 0 and `mode_counts` empty.
+inline constexpr int kMaxModeContacts = 32;
+/// Largest number of contacts that ImpactMethod::events follows, and ...
+inline constexpr int kMaxFollowedContacts = 16;
+inline constexpr int kMaxDeviceFollowedContacts = 8;  ///< ... on a device
 /// Largest number of friction directions of a spatial contact.
 inline constexpr int kMaxFrictionDirections = 16;
-/// Largest number of generalised velocities of one impact problem.
-inline constexpr int kMaxVelocities = 64;
+/// Largest number of generalised velocities of one impact problem, and ...
+inline constexpr int kMaxVelocities = 256;
+inline constexpr int kMaxDeviceVelocities = 64;  ///< ... on a device
 /// Steps per trajectory where the settings leave them open. With h the impulse that stops the
 /// contact that takes most, contacts that others keep closing take up to forty steps; trajectories
 /// that end earlier pay nothing.
@@ -94,7 +101,7 @@ struct StoppingImpulse {
 /// What follows the inclusion (39), (40).
 enum class ImpactMethod : std::uint8_t {
   lcp,     ///< Algorithm 1: steps (75) under drawn lambda_max, with an error that h bounds
-  events,  ///< up to 8 contacts: solutions followed exactly from event to event under drawn
+  events,  ///< up to 16 contacts: solutions followed exactly from event to event under drawn
            ///< weights, without a step size (docs/explanation/enclosure.md)
 };
 

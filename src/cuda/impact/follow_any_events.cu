@@ -16,7 +16,7 @@ constexpr int kFewContacts = 4;  // whose arrays are half as long
 template <int Dim, int Most>
 __global__ void __launch_bounds__(kThreads)
     follow_any_event_trajectories(const __grid_constant__ SampleLaunch launch) {
-  double v[kMaxVelocities], u[Dim * Most], total[Dim * Most];
+  double v[kMaxDeviceVelocities], u[Dim * Most], total[Dim * Most];
   kernels::ImpactScratch<Dim> scratch{};
   scratch.v = v;
   scratch.u = u;
@@ -45,7 +45,7 @@ void follow(const SampleLaunch& launch, cudaStream_t stream) {
 }  // namespace
 
 void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t stream) {
-  constexpr int kMost = kernels::kMaxFollowedContacts;
+  constexpr int kMost = kMaxDeviceFollowedContacts;
   if (dimension == 2) return follow<2, kMost>(launch, stream);
   if (launch.run.contacts <= kFewContacts) return follow<3, kFewContacts>(launch, stream);
   follow<3, kMost>(launch, stream);

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
 template <int M>
 __global__ void __launch_bounds__(kThreads)
     follow_event_trajectories(const __grid_constant__ SampleLaunch launch) {
-  double v[kMaxVelocities], u[2 * M], total[2 * M];
+  double v[kMaxDeviceVelocities], u[2 * M], total[2 * M];
   kernels::ImpactScratch<2> scratch{};
   scratch.v = v;
   scratch.u = u;

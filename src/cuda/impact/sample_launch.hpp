@@ -104,7 +104,7 @@ void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
 void follow_events(const SampleLaunch& launch, cudaStream_t stream);
 
 /// ImpactMethod::events of spatial contacts and of more planar ones, up to
-/// kernels::kMaxFollowedContacts: one thread a trajectory, which looks for its modes itself.
+/// kMaxDeviceFollowedContacts: one thread a trajectory, which looks for its modes itself.
 void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t stream);
 
 /// One warp a trajectory, without fallback. Selection::any only.

@@ -87,7 +87,7 @@ class Events : protected Tangents<Dim, Real, Lanes> {
   // several variables is looked at contact by contact. The masks have a bit a row.
 
   /// Whether comparing them all at once pays.
-  CAROM_INLINE bool at_once() const { return rows_ > kFewRows; }
+  CAROM_INLINE bool at_once() const { return rows_ > kFewRows && rows_ < kMostMaskedRows; }
 
   /// To be called when contact `i` has changed its mode or the places of its variables.
   CAROM_INLINE void mark(int i) {

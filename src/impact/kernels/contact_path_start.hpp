@@ -124,7 +124,7 @@ class Start : protected Corners<Dim, Real, Lanes> {
   /// Fills column t with the covering vector; returns the smallest t at which the corner solves.
   CAROM_HOST_DEVICE Real cover(int attempt) {
     if constexpr (kByColumns) {
-      if (attempt == 0) return cover_lines();
+      if (attempt == 0 && rows_ < kMostMaskedRows) return cover_lines();
     }
     const auto shortfall = [&](int i) {
       const bool upper = i < m_ && int_at_.normal[i] == kFull;
@@ -148,7 +148,7 @@ class Start : protected Corners<Dim, Real, Lanes> {
  private:
   /// covering_weight(i, 0).
   struct Weights {
-    static constexpr int kSize = kMostRows + kPackPadding;
+    static constexpr int kSize = kMostMaskedRows + kPackPadding;
     Real value[kSize];
     constexpr Weights() : value() {
       for (int i = 0; i < kSize; ++i) value[i] = covering_weight(i, 0);

@@ -75,7 +75,7 @@ struct Kept<Lanes> {
   using Int = typename Lanes::PathInt;
 };
 
-inline constexpr int kMostRows = 64;  // a bit of a mask each
+inline constexpr int kMostMaskedRows = 64;  // a bit of a mask each; more are looked at in turn
 
 enum NormalState { kSeparate = 0, kClosed = 1, kFull = 2 };
 // Corner: both tangential forces nonbasic. AlongA, AlongB: on the edge at which that force is
@@ -223,6 +223,12 @@ class Tableau {
     constexpr unsigned kAll = (1U << kPadding) - 1;
     return decltype(Pack() < Pack())::from_bits(static_cast<unsigned>(rows >> first) & kAll);
   }
+  /// The same of one row, or of none (-1).
+  CAROM_INLINE static auto mask_of_row(int row, int first) requires kByColumns {
+    using Pack = typename Lanes::Register;
+    const auto lane = static_cast<unsigned>(row - first);
+    return decltype(Pack() < Pack())::from_bits(row >= 0 && lane < kPadding ? 1U << lane : 0U);
+  }
 
   CAROM_INLINE void put(int id, int place) {
     int_at_.place[id] = place;
@@ -269,7 +275,7 @@ class Tableau {
     }
     entries[column] = inverse;
     for (int first = 0; first < line; first += kPadding) {
-      const auto own = mask_of(row < 0 ? 0 : std::uint64_t{1} << row, first);
+      const auto own = mask_of_row(row, first);
       Real* __restrict to = at_.tableau + first;
       const Pack factor = select(own, Pack(0.0), Pack::load(to + column * line));
       Pack(0.0).store(to + column * line);

@@ -16,7 +16,7 @@ CAROM_INLINE void draw_limits(std::uint64_t seed, std::uint32_t problem,
   using Mask = typename Isa::Mask;
   constexpr int kWidth = Isa::kWidth;
   const int blocks = (m + 1) / 2;
-  Pack drawn[2 * ((kMaxContacts + 1) / 2)];
+  Pack drawn[2 * ((kernels::kMaxPlanarTableContacts + 1) / 2)];
   std::uint64_t block[kWidth];
   for (int b = 0; b < blocks; ++b) {
     for (int lane = 0; lane < kWidth; ++lane) {

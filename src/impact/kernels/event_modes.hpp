@@ -10,9 +10,6 @@
 
 namespace carom::kernels {
 
-/// Most contacts of a problem that is followed from event to event.
-inline constexpr int kMaxFollowedContacts = 8;
-
 /// What a contact's push is in a mode.
 enum class EventPush : unsigned char {
   none,
@@ -72,6 +69,7 @@ class EventModes {
   static constexpr int kMostTries = 96;
   static constexpr int kTriesAtOnce = 6;  ///< that put all right at once, then one contact
   static constexpr int kTriesOfStart = 24;
+  static constexpr int kGuesses = Most > 8 ? Most : 8;  ///< numbers between those of two tries
 
   [[nodiscard]] CAROM_INLINE int contact_of(int row) const {
     return row < contacts_ ? row : (row - contacts_) / kTangents;
@@ -141,10 +139,10 @@ class EventModes {
 /// The solution in the last column. Unknowns that say nothing new are 0.
 template <class Isa, int Dim, int Most>
 CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
-  unsigned used = 0;
+  std::uint64_t used = 0;
   int pivot_of[kMaxRows];
   double size[kMaxRows];
-  static_assert(kMaxRows <= 32);
+  static_assert(kMaxRows <= 64);
   for (int a = 0; a < count; ++a) {
     size[a] = 0.0;
     for (int b = 0; b < count; ++b) size[a] = larger(size[a], magnitude(system_[a][b]));
@@ -159,7 +157,7 @@ CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
     }
     pivot_of[column] = pivot;
     if (pivot < 0) continue;
-    used |= 1U << pivot;
+    used |= std::uint64_t{1} << pivot;
     for (int a = 0; a < count; ++a) {
       if (a == pivot) continue;
       const double factor = system_[a][column] / system_[pivot][column];
@@ -379,7 +377,7 @@ CAROM_CALL bool EventModes<Isa, Dim, Most>::find(const double* u, const int* sli
     const int turn = tried % kTriesOfStart;
     if (turn == 0) {
       for (int i = 0; i < contacts_; ++i) {
-        guess(i, u, slip, hash(static_cast<unsigned>(tried * kMaxFollowedContacts + i)));
+        guess(i, u, slip, hash(static_cast<unsigned>(tried * kGuesses + i)));
       }
     }
     const unsigned number = hash(0x10000U + static_cast<unsigned>(tried));
@@ -400,7 +398,7 @@ CAROM_CALL bool EventModes<Isa, Dim, Most>::find(const double* u, const int* sli
       if (pushed) return true;
       if (choosing == 0) return false;
       for (int i = 0; i < contacts_; ++i) {
-        guess(i, u, slip, hash(0x30000U + static_cast<unsigned>(tried * kMaxFollowedContacts + i)));
+        guess(i, u, slip, hash(0x30000U + static_cast<unsigned>(tried * kGuesses + i)));
       }
       continue;
     }

@@ -117,9 +117,10 @@ struct TrajectoryEnd {
   std::uint64_t net_modes;
 };
 
-/// Contact modes at contact velocity u.
+/// Contact modes at contact velocity u; 0 where they do not fit.
 template <int Dim>
 CAROM_INLINE std::uint64_t contact_modes(int m, const double* u, double tolerance) {
+  if (m > kMaxModeContacts) return 0;
   std::uint64_t modes = 0;
   for (int i = 0; i < m; ++i) {
     ContactMode mode = ContactMode::sticking;

@@ -11,10 +11,9 @@ namespace {
 
 using namespace event_sizes;
 
-constexpr int kModes = 96;       // that are tried, ...
-constexpr int kFromOne = 24;     // from one guess, ...
-constexpr int kAllAtOnce = 6;    // the first of them mending every contact at once
-constexpr unsigned kSpread = 8;  // numbers of one guess
+constexpr int kModes = 96;     // that are tried, ...
+constexpr int kFromOne = 24;   // from one guess, ...
+constexpr int kAllAtOnce = 6;  // the first of them mending every contact at once
 
 enum class FanPush { none, full, held };
 
@@ -53,7 +52,7 @@ class FanSearch {
     if (!able_) return std::nullopt;
     for (unsigned tried = 0; tried < kModes; ++tried) {
       const bool first = tried % kFromOne == 0;
-      if (first) guess_all(tried * kSpread);
+      if (first) guess_all(tried * spread_);
       const unsigned number = scatter(first_, 0x10000U + tried);
       if (!solve()) {
         if (choosing_.empty()) return std::nullopt;
@@ -68,7 +67,7 @@ class FanSearch {
       if (broken.empty()) {
         if ((motion_.impulse.head(m_).array() > 0.0).any()) return motion_;
         if (choosing_.empty()) return std::nullopt;
-        guess_all(0x30000U + tried * kSpread);
+        guess_all(0x30000U + tried * spread_);
       } else if (tried % kFromOne < kAllAtOnce) {
         parts_ = mended;
       } else {
@@ -253,6 +252,7 @@ class FanSearch {
   const Vector& weight_;
   unsigned first_;
   int m_;
+  unsigned spread_ = m_ > 8 ? 16U : 8U;  ///< numbers of one guess
   bool able_ = false;
   std::vector<int> choosing_;
   std::vector<FanPart> parts_;

@@ -9,6 +9,7 @@ bool Mechanism::approaches(const Vector& contact_velocity, double tolerance) con
 }
 
 std::uint64_t Mechanism::modes(const Vector& contact_velocity, double tolerance) const {
+  if (contacts() > kMaxModeContacts) return 0;
   std::uint64_t word = 0;
   for (int i = contacts() - 1; i >= 0; --i) {
     const Vector slip = contact_velocity.segment(contacts() + i * tangents(), tangents());

@@ -10,9 +10,8 @@ namespace {
 
 constexpr double kShown = 1e-8;  // relative size at which an impulse shows
 
-using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor,
-                            3 * kMaxContacts, 3 * kMaxContacts>;
-using SmallVector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 3 * kMaxContacts, 1>;
+using Small = Eigen::MatrixXd;
+using SmallVector = Eigen::VectorXd;
 
 // What a contact does: its impulse is basis x + offset, where `equations` of its velocity vanish.
 struct Mode {

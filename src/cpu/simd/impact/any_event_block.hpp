@@ -24,10 +24,11 @@ struct AnyEventBlock {
   void* context;
 };
 
-template <class Isa, int Dim>
+inline constexpr int kFewFollowedContacts = 8;  // whose arrays are half as long
+
+template <class Isa, int Most, int Dim>
 void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>& scratch) {
-  kernels::AnyEventTrajectory<Isa, Dim, kernels::kMaxFollowedContacts> trajectory(
-      *block.run, *block.problem, scratch);
+  kernels::AnyEventTrajectory<Isa, Dim, Most> trajectory(*block.run, *block.problem, scratch);
   for (int position = 0; position < block.count; ++position) {
     const kernels::TrajectoryEnd end =
         trajectory.run(block.index, block.first + static_cast<std::uint64_t>(position),
@@ -38,10 +39,17 @@ void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>&
 
 template <class Isa>
 void follow_any_events(const AnyEventBlock& block) {
+  const auto follow = [&](const auto& scratch) {
+    if (block.run->contacts <= kFewFollowedContacts) {
+      follow_block<Isa, kFewFollowedContacts>(block, scratch);
+    } else {
+      follow_block<Isa, kMaxFollowedContacts>(block, scratch);
+    }
+  };
   if (block.spatial != nullptr) {
-    follow_block<Isa, 3>(block, *block.spatial);
+    follow(*block.spatial);
   } else {
-    follow_block<Isa, 2>(block, *block.planar);
+    follow(*block.planar);
   }
 }
 
