@@ -25,9 +25,16 @@ if(NOT CAROM_CUDA STREQUAL "OFF")
   endif()
 endif()
 
+# A program with carom starts without any library of CUDA: the runtime is linked statically, and
+# src/cuda/libraries.cpp opens cuBLAS and cuSOLVER at their first use.
+if(TARGET CUDA::cudart_static)
+  set(CAROM_CUDART CUDA::cudart_static)
+else()
+  set(CAROM_CUDART CUDA::cudart)
+endif()
 function(carom_link_cuda target)
   if(CAROM_HAVE_CUDA)
-    target_link_libraries(${target} PRIVATE CUDA::cudart CUDA::cublas CUDA::cusolver)
+    target_link_libraries(${target} PRIVATE ${CAROM_CUDART} ${CMAKE_DL_LIBS})
   endif()
 endfunction()
 
@@ -39,8 +46,7 @@ function(carom_cuda_room name)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --extended-lambda --expt-relaxed-constexpr
       -Xcompiler=-ffp-contract=off,-Wall,-Wextra>)
-  target_link_libraries(${name} PRIVATE carom_flags CUDA::cudart CUDA::cublas CUDA::cusolver
-    carom_random123)
+  target_link_libraries(${name} PRIVATE carom_flags ${CAROM_CUDART} carom_random123)
 endfunction()
 
 # Sources of kernels as C++ of a host that plays the device (tests/cuda_on_host).

@@ -95,6 +95,12 @@ if [ "${1:-}" = --self-test ]; then
 fi
 
 build=${1:-${CAROM_BUILD_DIR:-$here/build-release}}
+# Libraries of CUDA would cost every start a tenth of a second (src/cuda/libraries.cpp opens them).
+if readelf -d "$build/bin/carom" 2>/dev/null | grep -E 'NEEDED.*lib(cuda|cudart|cublas|cusolver)'; then
+  echo "check_linker: the command loads the libraries above at its start" >&2
+  exit 1
+fi
+
 # Those of this build's rooms, not what an earlier one left in the folder. Each instruction set is a
 # target of its own in room cpu; the command is room cli. tests/cuda_on_host compiles room cuda.
 rooms='carom_(core|families|models|cpu|simd_[a-z0-9]+|cuda|reference|api|analysis|enclosure|run|io|command)|_core'

@@ -1,10 +1,6 @@
 #include "cuda/impact/problem_store.hpp"
 
 #include <algorithm>
-#include <string>
-
-#include <cublas_v2.h>
-#include <cusolverDn.h>
 
 #include "core/arrays.hpp"
 #include "cuda/impact/problem_kernels.cuh"
@@ -14,19 +10,6 @@
 namespace carom::cuda {
 
 namespace {
-
-void check(cublasStatus_t status, const char* call) {
-  if (status != CUBLAS_STATUS_SUCCESS) {
-    throw CudaError(std::string(call) + ": " + cublasGetStatusString(status));
-  }
-}
-
-void check(cusolverStatus_t status, const char* call) {
-  if (status != CUSOLVER_STATUS_SUCCESS) {
-    throw CudaError(std::string(call) + ": cuSOLVER status " +
-                    std::to_string(static_cast<int>(status)));
-  }
-}
 
 /// What is wrong with one problem of a device batch, in the words of the host.
 [[noreturn]] void refuse(const ImpactBatch& batch, std::int64_t problem) {
@@ -38,25 +21,6 @@ void check(cusolverStatus_t status, const char* call) {
 }
 
 }  // namespace
-
-struct ProblemStore::Handles {
-  cublasHandle_t blas = nullptr;
-  cusolverDnHandle_t solver = nullptr;
-
-  Handles() {
-    check(cublasCreate(&blas), "cublasCreate");
-    check(cusolverDnCreate(&solver), "cusolverDnCreate");
-  }
-  Handles(const Handles&) = delete;
-  Handles& operator=(const Handles&) = delete;
-  ~Handles() {
-    if (solver != nullptr) cusolverDnDestroy(solver);
-    if (blas != nullptr) cublasDestroy(blas);
-  }
-};
-
-ProblemStore::ProblemStore() = default;
-ProblemStore::~ProblemStore() = default;
 
 ProblemArrays ProblemStore::arrays(TableBreadth breadth) const {
   ProblemArrays arrays = arrays_;
@@ -115,10 +79,7 @@ void ProblemStore::take(const BreadthTables& tables, cudaStream_t stream) {
   wide_.upload(tables.wide, stream);
 }
 
-void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream) {
-  if (handles_ == nullptr) handles_ = std::make_unique<Handles>();
-  check(cusolverDnSetStream(handles_->solver, stream), "cusolverDnSetStream");
-  check(cublasSetStream(handles_->blas, stream), "cublasSetStream");
+void ProblemStore::factorise(int nv, int rows, int problems, const LibraryHandles& handles) {
   // The libraries see a row-major matrix as its transpose: their upper triangle is M's lower one,
   // and J, [rows, nv], is the right-hand side J' of M X = J'.
   constexpr int kBatch = 32768;
@@ -128,23 +89,23 @@ void ProblemStore::factorise(int nv, int rows, int problems, cudaStream_t stream
     const int count = std::min(kBatch, problems - first);
     double** factors = factor_pointers_.data() + first;
     double** solutions = solution_pointers_.data() + first;
-    check(cusolverDnDpotrfBatched(handles_->solver, CUBLAS_FILL_MODE_UPPER, nv, factors, nv,
-                                  info_.data() + first, count),
+    check(libraries().cusolverDnDpotrfBatched(handles.solver(), CUBLAS_FILL_MODE_UPPER, nv, factors,
+                                              nv, info_.data() + first, count),
           "cusolverDnDpotrfBatched");
     if (rows == 0) continue;
     for (const cublasOperation_t side : {CUBLAS_OP_T, CUBLAS_OP_N}) {
-      check(cublasDtrsmBatched(handles_->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, side,
-                               CUBLAS_DIAG_NON_UNIT, nv, rows, &one, factors, nv, solutions, nv,
-                               count),
+      check(libraries().cublasDtrsmBatched(handles.blas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER,
+                                           side, CUBLAS_DIAG_NON_UNIT, nv, rows, &one, factors, nv,
+                                           solutions, nv, count),
             "cublasDtrsmBatched");
     }
     const long long jacobian_stride = static_cast<long long>(rows) * nv;
-    check(cublasDgemmStridedBatched(handles_->blas, CUBLAS_OP_T, CUBLAS_OP_N, rows, rows, nv, &one,
-                                    jacobian_.data() + first * jacobian_stride, nv, jacobian_stride,
-                                    solution_.data() + first * jacobian_stride, nv, jacobian_stride,
-                                    &zero,
-                                    product_.data() + static_cast<long long>(first) * rows * rows,
-                                    rows, static_cast<long long>(rows) * rows, count),
+    check(libraries().cublasDgemmStridedBatched(
+              handles.blas(), CUBLAS_OP_T, CUBLAS_OP_N, rows, rows, nv, &one,
+              jacobian_.data() + first * jacobian_stride, nv, jacobian_stride,
+              solution_.data() + first * jacobian_stride, nv, jacobian_stride, &zero,
+              product_.data() + static_cast<long long>(first) * rows * rows, rows,
+              static_cast<long long>(rows) * rows, count),
           "cublasDgemmStridedBatched");
   }
 }
@@ -196,7 +157,8 @@ void ProblemStore::screen(const ImpactBatch& whole, const ImpactSettings& settin
   const bool planar = batch.dimension == 2;
   launch_kernel("screen_problems", planar ? &screen_problems<2> : &screen_problems<3>, grid, stream,
                 launch);
-  factorise(batch.velocities, batch.contact_rows(), launch.problems, stream);
+  const LibraryHandles handles(stream);  // until their work is done
+  factorise(batch.velocities, batch.contact_rows(), launch.problems, handles);
   launch_kernel("finish_problems", planar ? &finish_problems<2> : &finish_problems<3>, grid, stream,
                 launch);
   valid_.resize(problems);

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <carom/types/impact.hpp>
 
 #include "cuda/impact/host_problems.hpp"
 #include "cuda/impact/sample_launch.hpp"
+#include "cuda/libraries.hpp"
 #include "cuda/runtime.hpp"
 #include "impact/accumulate.hpp"
 #include "impact/kernels/impact.hpp"
@@ -21,9 +21,6 @@ namespace carom::cuda {
 /// differently.
 class ProblemStore {
  public:
-  ProblemStore();
-  ~ProblemStore();
-
   /// Errors: CudaError.
   void take(const HostProblems& piece, cudaStream_t stream);
 
@@ -52,7 +49,6 @@ class ProblemStore {
   [[nodiscard]] std::size_t place(std::int64_t p) const {
     return static_cast<std::size_t>(p - arrays_.first);
   }
-  struct Handles;
   struct DeviceTables {
     DeviceArray<TableSlot> slots;
     DeviceArray<double> numbers;
@@ -63,12 +59,11 @@ class ProblemStore {
   };
 
   void take(const BreadthTables& tables, cudaStream_t stream);
-  void factorise(int nv, int rows, int problems, cudaStream_t stream);
+  void factorise(int nv, int rows, int problems, const LibraryHandles& handles);
 
   ProblemArrays arrays_{};
   std::vector<std::uint8_t> valid_;
   std::vector<ProblemFacts> facts_;
-  std::unique_ptr<Handles> handles_;
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
   DeviceArray<double> contact_velocity_, energy_, step_size_, closing_;
   DeviceTables narrow_, wide_;

@@ -3,8 +3,8 @@
 
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/libraries.hpp"
 #include "cuda/programs/qp_large_run.hpp"
-#include "cuda/programs/qp_libraries.hpp"
 #include "programs/qp/kernels/qp_large_check.hpp"
 #include "programs/qp/large.hpp"
 
@@ -73,9 +73,9 @@ class DeviceLargeQps {
     if (n_ > kLargestBatched) {
       std::size_t device_bytes = 0;
       std::size_t host_bytes = 0;
-      check(cusolverDnXpotrf_bufferSize(handles_.solver(), handles_.parameters(),
-                                        CUBLAS_FILL_MODE_LOWER, n_, CUDA_R_64F, arrays_.slots, n_,
-                                        CUDA_R_64F, &device_bytes, &host_bytes),
+      check(libraries().cusolverDnXpotrf_bufferSize(
+                handles_.solver(), handles_.parameters(), CUBLAS_FILL_MODE_LOWER, n_, CUDA_R_64F,
+                arrays_.slots, n_, CUDA_R_64F, &device_bytes, &host_bytes),
             "cusolverDnXpotrf_bufferSize");
       work_.reserve(std::max<std::size_t>(device_bytes, 1));
       work_bytes_ = device_bytes;
@@ -129,16 +129,16 @@ class DeviceLargeQps {
   void factor() {
     if (host_active_.empty()) return;
     if (n_ <= kLargestBatched) {
-      check(cusolverDnDpotrfBatched(handles_.solver(), CUBLAS_FILL_MODE_LOWER, n_, of(kFactor), n_,
-                                    info_.data(), active()),
+      check(libraries().cusolverDnDpotrfBatched(handles_.solver(), CUBLAS_FILL_MODE_LOWER, n_,
+                                                of(kFactor), n_, info_.data(), active()),
             "cusolverDnDpotrfBatched");
     } else {
       for (std::size_t k = 0; k < host_active_.size(); ++k) {
-        check(
-            cusolverDnXpotrf(handles_.solver(), handles_.parameters(), CUBLAS_FILL_MODE_LOWER, n_,
-                             CUDA_R_64F, at(k, arrays_.parts.factor), n_, CUDA_R_64F, work_.data(),
-                             work_bytes_, host_work_.data(), host_work_.size(), info_.data() + k),
-            "cusolverDnXpotrf");
+        check(libraries().cusolverDnXpotrf(
+                  handles_.solver(), handles_.parameters(), CUBLAS_FILL_MODE_LOWER, n_, CUDA_R_64F,
+                  at(k, arrays_.parts.factor), n_, CUDA_R_64F, work_.data(), work_bytes_,
+                  host_work_.data(), host_work_.size(), info_.data() + k),
+              "cusolverDnXpotrf");
       }
     }
     each(1, NoteFailure{arrays_, place_.data(), info_.data()});
@@ -155,8 +155,8 @@ class DeviceLargeQps {
     if (host_active_.empty()) return;
     const double one = 1.0;
     const double zero = 0.0;
-    check(cublasDgemvBatched(handles_.blas(), CUBLAS_OP_N, n_, n_, &one, of(kInverse), n_,
-                             of(kPush), 1, &zero, of(kNext), 1, active()),
+    check(libraries().cublasDgemvBatched(handles_.blas(), CUBLAS_OP_N, n_, n_, &one, of(kInverse),
+                                         n_, of(kPush), 1, &zero, of(kNext), 1, active()),
           "cublasDgemvBatched");
   }
 
@@ -189,21 +189,22 @@ class DeviceLargeQps {
     const double one = 1.0;
     for (const cublasOperation_t turn : {CUBLAS_OP_N, CUBLAS_OP_T}) {
       if (n_ <= kLargestBatched) {
-        check(cublasDtrsmBatched(handles_.blas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, turn,
-                                 CUBLAS_DIAG_NON_UNIT, n_, columns, &one, of(kFactor), n_, of(list),
-                                 n_, active()),
+        check(libraries().cublasDtrsmBatched(
+                  handles_.blas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, turn,
+                  CUBLAS_DIAG_NON_UNIT, n_, columns, &one, of(kFactor), n_, of(list), n_, active()),
               "cublasDtrsmBatched");
         continue;
       }
       for (std::size_t k = 0; k < host_active_.size(); ++k) {
         const double* factor = at(k, arrays_.parts.factor);
         if (columns == 1) {
-          check(cublasDtrsv(handles_.blas(), CUBLAS_FILL_MODE_LOWER, turn, CUBLAS_DIAG_NON_UNIT, n_,
-                            factor, n_, at(k, part), 1),
+          check(libraries().cublasDtrsv(handles_.blas(), CUBLAS_FILL_MODE_LOWER, turn,
+                                        CUBLAS_DIAG_NON_UNIT, n_, factor, n_, at(k, part), 1),
                 "cublasDtrsv");
         } else {
-          check(cublasDtrsm(handles_.blas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, turn,
-                            CUBLAS_DIAG_NON_UNIT, n_, columns, &one, factor, n_, at(k, part), n_),
+          check(libraries().cublasDtrsm(handles_.blas(), CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER,
+                                        turn, CUBLAS_DIAG_NON_UNIT, n_, columns, &one, factor, n_,
+                                        at(k, part), n_),
                 "cublasDtrsm");
         }
       }
