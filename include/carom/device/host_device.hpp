@@ -5,10 +5,14 @@
 // the host one copy a translation unit, of internal linkage: no instruction set shares another's.
 // CAROM_CALL: long and seldom, not to be copied into every kernel that calls it.
 // CAROM_UNROLLED: before a short loop whose indices the host's registers want known.
+// CAROM_DEVICE_INLINE: a build that only shows that kernels compile defines it as `inline`.
 #if defined(__CUDACC__)
+#ifndef CAROM_DEVICE_INLINE
+#define CAROM_DEVICE_INLINE __forceinline__
+#endif
 #define CAROM_HOST_DEVICE __host__ __device__
-#define CAROM_INLINE __host__ __device__ __forceinline__
-#define CAROM_STEP __host__ __device__ __forceinline__
+#define CAROM_INLINE __host__ __device__ CAROM_DEVICE_INLINE
+#define CAROM_STEP __host__ __device__ CAROM_DEVICE_INLINE
 #define CAROM_CALL __host__ __device__ __noinline__
 #else
 #define CAROM_HOST_DEVICE
