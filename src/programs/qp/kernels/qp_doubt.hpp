@@ -162,10 +162,10 @@ CAROM_CALL V doubt_of(const Lanes& lanes, const QpShape& shape, const QpView<Dat
     const auto open = tight & !clear & (least > V(-kDefinite));
     if (any_of(open)) {
       QpInteriorBound<V, Lanes, Data, Memory> bound(lanes, shape, view, memory);
-      const V allowed = V(kBounded) * (cost + magnitude(bend));
-      clear = clear | bound.confirms(x, y, inner.x, inner.y, V(inner.mu[0]), allowed, open);
+      const V bounded = V(kBounded) * (cost + magnitude(bend));
+      clear = clear | bound.confirms(x, y, inner.x, inner.y, V(inner.mu[0]), bounded, open);
       const auto left = open & !clear;
-      if (any_of(left)) clear = clear | bound.confirms_up_to(x, y, inner.x, allowed, left);
+      if (any_of(left)) clear = clear | bound.confirms_up_to(x, y, inner.x, bounded, left);
     }
   }
   return select(tight, select(clear, V(qp_doubt::kNone), V(qp_doubt::kOpen)), V(qp_doubt::kGreat));
