@@ -22,6 +22,7 @@
 #include <carom/error.hpp>
 #include <carom/impact.hpp>
 #include <carom/impact_enclosure.hpp>
+#include <carom/impact_judge.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lcp_decision.hpp>

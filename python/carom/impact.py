@@ -28,14 +28,15 @@ from ._theory import (
     ImpactSteps, Pointedness, check_unique_step, pointedness, samples_for_epsilon_net, steps,
     termination_bound,
 )  # fmt: skip
+from ._judge import ImpactFloor, Measured, floor, read_measured
 from ._state_runs import ImpactRuns, parts_of, sampled
 from ._states import StateImpacts
 from .problems import Model, Problems, RobotProblems, given_problems, letters, model, models, one_problem, robot_settings, run_settings
 
 __all__ = [
-    "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactOutcome", "ImpactPaths",
-    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose",
-    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "sample",
+    "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
+    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "Measured", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose", "floor",
+    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "read_measured", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",
 ]  # fmt: skip

@@ -35,5 +35,6 @@ NB_MODULE(_core, module) {
   add_motion(module);
   add_mechanisms(module);
   add_enclosure(module);
+  add_impact_judge(module);
   add_jax(module);
 }

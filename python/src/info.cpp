@@ -12,6 +12,7 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/impact.hpp>
 #include <carom/impact_enclosure.hpp>
+#include <carom/impact_judge.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 #include <carom/motion.hpp>
@@ -76,6 +77,7 @@ nb::list names_of() {
 /// Names of the arrays of results, in the order of their lists.
 nb::dict tables() {
   nb::dict result;
+  result["ImpactFloor"] = names_of<ImpactFloor>();
   result["BoxedLcpResult"] = names_of<BoxedLcpResult>();
   result["LcpResult"] = names_of<LcpResult>();
   result["LpResult"] = names_of<LpResult>();

@@ -20,10 +20,14 @@ namespace carom::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kImpactKeys = {
-    "name",     "mass_matrix", "normal_jacobian", "tangent_jacobian",
-    "friction", "velocity",    "contact_names",   "source"};
-constexpr std::span kImpactSets(kImpactKeys.data(), 6);  ///< what an HDF5 file may hold
+constexpr std::array<std::string_view, 9> kImpactKeys = {
+    "name",     "mass_matrix",   "normal_jacobian", "tangent_jacobian", "friction", "velocity",
+    "measured", "contact_names", "source"};
+/// What an HDF5 file may hold.
+constexpr std::array<std::string_view, 8> kImpactSets = {
+    "name",     "mass_matrix", "normal_jacobian",   "tangent_jacobian",
+    "friction", "velocity",    "measured_velocity", "measured_covariance"};
+constexpr std::array<std::string_view, 3> kMeasuredKeys = {"velocity", "sigma", "covariance"};
 
 /// A name for every contact, each another; none where the key is missing.
 std::vector<std::string> read_contact_names(const nlohmann::json& object, int contacts,
@@ -44,6 +48,55 @@ std::vector<std::string> read_contact_names(const nlohmann::json& object, int co
     names.push_back(list[i].get<std::string>());
   }
   return names;
+}
+
+/// "measured": {"velocity", and of it "sigma" or "covariance"}.
+MeasuredImpactArrays<Values> read_measured(const nlohmann::json& object, int velocities,
+                                           const std::string& place) {
+  MeasuredImpactArrays<Values> measured;
+  if (!object.contains("measured")) return measured;
+  const nlohmann::json& given = object["measured"];
+  const std::string where = place + ": measured";
+  if (!given.is_object()) {
+    throw InvalidInput(fmt::format("{} is {}: must be an object", where, shown(given)));
+  }
+  require_known_keys(given, kMeasuredKeys, where);
+  const auto nv = static_cast<std::size_t>(velocities);
+  constexpr const char* kWords = "one per velocity";
+  measured.measured_velocity = read_numbers(given, "velocity", nv, kWords, where);
+  if (given.contains("sigma") && given.contains("covariance")) {
+    throw InvalidInput(where + ": has sigma and covariance: give one of them");
+  }
+  if (given.contains("sigma")) {
+    const std::vector<double> sigma = read_numbers(given, "sigma", nv, kWords, where);
+    measured.measured_covariance.assign(nv * nv, 0.0);
+    for (std::size_t i = 0; i < nv; ++i) {
+      if (!(sigma[i] > 0.0)) {
+        throw InvalidInput(fmt::format("{}: sigma[{}] is {}: must be > 0", where, i, sigma[i]));
+      }
+      measured.measured_covariance[i * nv + i] = sigma[i] * sigma[i];
+    }
+  }
+  if (given.contains("covariance")) {
+    Matrix covariance = read_matrix(given, "covariance", where);
+    if (covariance.rows != velocities || covariance.columns != velocities) {
+      throw InvalidInput(fmt::format("{}: covariance is {} by {}: must be {} by {}", where,
+                                     covariance.rows, covariance.columns, velocities, velocities));
+    }
+    measured.measured_covariance = std::move(covariance.values);
+  }
+  return measured;
+}
+
+/// Numbers of a problem of right shapes, and what was measured of it.
+void validate_entry(const NamedImpact& problem) {
+  validate(problem);
+  if (problem.measured.measured_velocity.empty()) return;
+  MeasuredImpacts measured;
+  measured.measured_velocity = Buffer<double>::from(problem.measured.measured_velocity);
+  measured.measured_covariance = Buffer<double>::from(problem.measured.measured_covariance);
+  const ImpactProblem& plain = problem;
+  validate(make_batch({&plain, 1}), measured);
 }
 
 // m rows of tangents are planar contacts, 2m spatial ones.
@@ -86,6 +139,16 @@ std::vector<NamedImpact> impacts_from_hdf5(const std::filesystem::path& path) {
         values = reader.doubles(name);
       },
       sets);
+  MeasuredImpactArrays<Values> outcomes;
+  if (reader.has("measured_covariance")) found("measured_velocity", 2);
+  MeasuredImpacts::each_array(
+      sizes,
+      [&](const char* name, const Extents& extents, std::vector<double>& values) {
+        if (!reader.has(name)) return;
+        require_shape(found(name, extents.rank()), name, shape_of(extents), file);
+        values = reader.doubles(name);
+      },
+      outcomes);
   const std::vector<std::string> names = read_names(reader, count, "problems", file);
 
   std::vector<NamedImpact> problems(count);
@@ -95,13 +158,13 @@ std::vector<NamedImpact> impacts_from_hdf5(const std::filesystem::path& path) {
     problem.dimension = sizes.dimension;
     problem.velocities = sizes.velocities;
     problem.contacts = sizes.contacts;
-    ImpactBatch::each_array(
-        sizes,
-        [p](const char*, const Extents& extents, auto& to, const auto& from) {
-          const auto each = static_cast<std::size_t>(extents.stride());
-          to = part(from, p * each, each);
-        },
-        static_cast<ImpactProblem&>(problem), sets);
+    const auto own = [p](const char*, const Extents& extents, auto& to, const auto& from) {
+      if (from.empty()) return;
+      const auto each = static_cast<std::size_t>(extents.stride());
+      to = part(from, p * each, each);
+    };
+    ImpactBatch::each_array(sizes, own, static_cast<ImpactProblem&>(problem), sets);
+    MeasuredImpacts::each_array(sizes, own, problem.measured, outcomes);
   }
   return problems;
 }
@@ -128,6 +191,7 @@ NamedImpact impact_problem_from_json(const nlohmann::json& object, const std::st
                                   "one per contact", where);
   problem.normal_jacobian = std::move(normal.values);
   problem.tangent_jacobian = std::move(tangent.values);
+  problem.measured = read_measured(object, problem.velocities, where);
   problem.contact_names = read_contact_names(object, problem.contacts, where);
   if (object.contains("source")) read_text(object, "source", where);
   return problem;
@@ -137,9 +201,9 @@ std::vector<NamedImpact> read_impact_problems(const std::filesystem::path& file)
   std::vector<NamedImpact> problems = read_either(file, impacts_from_hdf5, [](const auto& path) {
     return read_json_entries(path, impact_problem_from_json);
   });
-  check_entries(file, problems, "problem", [](const ImpactProblem& problem, std::size_t i) {
+  check_entries(file, problems, "problem", [](const NamedImpact& problem, std::size_t i) {
     try {
-      validate(problem);
+      validate_entry(problem);
     } catch (const InvalidInput& error) {
       // the library was shown one problem and calls it the first
       throw error.with_problem(static_cast<std::int64_t>(i));

@@ -7,13 +7,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include <carom/impact.hpp>
+#include <carom/impact_judge.hpp>
+
+#include "core/buffer_slice.hpp"
 
 namespace carom::io {
 
-/// A problem of a file, with names of its contacts or none.
+/// A problem of a file, with names of its contacts or none, and what was measured after it, if
+/// anything.
 struct NamedImpact : ImpactProblem {
   std::vector<std::string> contact_names;
+  MeasuredImpactArrays<Values> measured;
 };
 
 /// Impact problems of a JSON file (one object or an array of objects) or of an HDF5 file (batched

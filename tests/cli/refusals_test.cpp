@@ -70,6 +70,30 @@ INSTANTIATE_TEST_SUITE_P(
         BadProblem{"friction_count",
                    [](json& p) { p["friction"] = {1}; },
                    {"friction has 1 numbers", "must have 2"}},
+        BadProblem{"measured_number",
+                   [](json& p) { p["measured"] = 3; },
+                   {"measured is 3", "must be an object"}},
+        BadProblem{"measured_count",
+                   [](json& p) {
+                     p["measured"]["velocity"] = {1, 2};
+                   },
+                   {"measured: velocity has 2 numbers", "must have 3"}},
+        BadProblem{"measured_key",
+                   [](json& p) {
+                     p["measured"] = {{"velocity", 0}, {"sigmas", 1}};
+                   },
+                   {"unknown key \"sigmas\"", "is \"sigma\" meant?"}},
+        BadProblem{"measured_sigma",
+                   [](json& p) {
+                     p["measured"] = {{"velocity", 0}, {"sigma", {1, 0, 1}}};
+                   },
+                   {"measured: sigma[1] is 0", "must be > 0"}},
+        BadProblem{
+            "measured_covariance",
+            [](json& p) {
+              p["measured"] = {{"velocity", 0}, {"covariance", {{1, 2, 0}, {0, 1, 0}, {0, 0, 1}}}};
+            },
+            {"measured_covariance[1][0]", "must be symmetric", "\"spoilt\""}},
         BadProblem{"friction_negative",
                    [](json& p) { p["friction"][1] = -0.5; },
                    {"friction[1]", "-0.5", ">= 0", "\"spoilt\""}},
