@@ -3,9 +3,8 @@
 #include <carom/impact.hpp>
 #include <carom/types/impact_judge.hpp>
 
-/// Was a measured outcome of an impact in the set? Distances are |.|_M over |v-|_M or, with a
-/// covariance C of the measurement, sqrt(d' C^-1 d) in its standard deviations
-/// (docs/explanation/judging.md). Batches are in host memory.
+/// Measured outcomes of impacts. Distances are |.|_M over |v-|_M or, with a covariance C of the
+/// measurement, sqrt(d' C^-1 d) in its standard deviations. Batches are in host memory.
 namespace carom {
 
 /// Checks what was measured of a valid batch. Errors: InvalidInput naming field, problem and value:

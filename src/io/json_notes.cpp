@@ -24,7 +24,7 @@ const JsonNote kInputs[] = {
     {"impact", "friction", "contacts, or one number", "", "mu >= 0"},
     {"impact", "velocity", "nv", "generalised velocity", "v just before the impact"},
     {"impact", "measured", "object", "",
-     "optional: the outcome that --measured judges; HDF5: measured_velocity, measured_covariance"},
+     "optional: the outcome, for carom.impact.floor; HDF5: measured_velocity, measured_covariance"},
     {"impact", "measured.velocity", "nv", "generalised velocity", "v just after the impact"},
     {"impact", "measured.sigma", "nv, or one number", "", "optional: its standard deviations"},
     {"impact", "measured.covariance", "nv, nv", "", "optional, instead of sigma"},
