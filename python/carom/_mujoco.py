@@ -320,8 +320,9 @@ class MujocoRobot:
         nv = self.nv
         rows = Rows.joined([each.rows for each in found]) if found else Rows.of(nv, [], [], [], [], [], [])
         equalities = {state: E for each in found for state, E in each.equalities.items()}
+        units = {state: unit for each in found for state, unit in each.units.items()}
         refused = {state: why for each in found for state, why in each.refused.items()}
-        return Collected(M, np.array(qvel), rows, equalities, self.trees, self.welded, refused)
+        return Collected(M, np.array(qvel), rows, equalities, units, self.trees, self.welded, refused)
 
 
 class _Found:
@@ -333,6 +334,7 @@ class _Found:
         self.robot, self.options, self.begin = robot, options, begin
         self.qpos, self.qvel = qpos, qvel
         self.equalities: dict[int, np.ndarray] = {}
+        self.units: dict[int, np.ndarray] = {}
         self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
         self.torsional: set[str] = set()
         self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
@@ -449,6 +451,9 @@ class _Found:
         if count:  # they come first
             J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
             self.equalities[self.begin + i] = np.array(J)
+            number = np.array(data.efc_id[:count], dtype=np.int64)
+            place = np.arange(count) - np.searchsorted(number, number)  # they come in order
+            self.units[self.begin + i] = 2 * number + (place >= 3)  # of a weld the last three are turns
 
     def _contacts(self) -> Rows:
         robot, options, found = self.robot, self.options, self.contacts

@@ -107,6 +107,7 @@ class PinocchioRobot:
             request.setNumSamplesCurvedShapes(_ROUND)
         self.half_spaces: dict[int, tuple[int, int, np.ndarray]] = {}  # of pairs: the flat one, the other, its vertices
         self.meshes = set()
+        self.round = set()  # pairs with a cylinder or cone whose face may meet another face
         for k, pair in enumerate(self.geom.collisionPairs):
             kinds = [type(self.geom.geometryObjects[i].geometry).__name__ for i in (pair.first, pair.second)]
             for flat, other in ((0, 1), (1, 0)):
@@ -116,6 +117,8 @@ class PinocchioRobot:
                     if kinds[flat] == "Halfspace":
                         self.found.deactivateCollisionPair(k)
                         self.flat[k] = self.half_spaces[k]
+            if any(kind in ("Cylinder", "Cone") for kind in kinds):
+                self.round.add(k)
             if any(kind.startswith(("BVHModel", "HeightField", "OcTree")) for kind in kinds):
                 self.meshes.add(k)
         self.size = self._sizes()
@@ -242,7 +245,7 @@ class PinocchioRobot:
         low = np.asarray(model.lowerPositionLimit)[self.idx_q]
         high = np.asarray(model.upperPositionLimit)[self.idx_q]
         ends = limits(nv, self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
-        return Collected(masses, v, Rows.joined([rows, ends]), {}, self.trees, np.arange(model.njoints), refused)
+        return Collected(masses, v, Rows.joined([rows, ends]), {}, {}, self.trees, np.arange(model.njoints), refused)
 
     def _point_jacobian(self, joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:
@@ -313,6 +316,8 @@ class PinocchioRobot:
                     points.append((float(contact.penetration_depth), normal, at))
             return points
         patches = self.found.contactPatchResults[k]
+        if k in self.round and patches.numContactPatches() == 1 and patches.getContactPatch(0).size() == 1:
+            patches = self._other_way(k, pair)
         found = []
         for p in range(patches.numContactPatches()):
             patch = patches.getContactPatch(p)
@@ -324,6 +329,22 @@ class PinocchioRobot:
                 self._need_finite(name, normal, at)
                 found.append((float(patch.penetration_depth), normal, at))
         return found
+
+    def _other_way(self, k: int, pair: Any) -> Any:
+        """The patches of the shapes in the other order: of a cylinder's or cone's face seen from behind the
+        collision library has one point."""
+        coal = needed("coal", "faces of cylinders", "pinocchio")
+        shapes = [x for i in (pair.second, pair.first)
+                  for x in (self.geom.geometryObjects[i].geometry, self._placement(i))]  # fmt: skip
+        request, result, patches = self.found.collisionRequests[k], coal.CollisionResult(), coal.ContactPatchResult()
+        coal.collide(*shapes, request, result)
+        if result.isCollision():
+            coal.computeContactPatch(*shapes, result, self.found.contactPatchRequests[k], patches)
+        return patches if patches.numContactPatches() else self.found.contactPatchResults[k]
+
+    def _placement(self, i: int) -> Any:
+        coal = needed("coal", "faces of cylinders", "pinocchio")
+        return coal.Transform3s(self.found.oMg[i].rotation, self.found.oMg[i].translation)
 
     @staticmethod
     def _need_finite(name: str, normal: np.ndarray, at: np.ndarray) -> None:

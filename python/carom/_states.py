@@ -25,6 +25,7 @@ _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may 
 _SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
 _COARSER = (3e-4, 1e-3, 3e-3)  # [m]
 _RANK = 1e-10  # of rows of equalities, relative to the largest
+_FOLLOWS = 1e-6, 1e-14  # what the others leave of a row's response: rounding of the model's axes, and of doubles
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
 
 
@@ -114,7 +115,8 @@ class Rows:
 
 @dataclasses.dataclass
 class Collected:
-    """What a converter found: M (s, nv, nv), v (s, nv), rows, E (e, nv) of active equalities by state,
+    """What a converter found: M (s, nv, nv), v (s, nv), rows, E (e, nv) of active equalities by state and
+    in units (e) one number for rows of one equality that have one unit,
     trees (nv): velocities of different numbers are not coupled by M; welded: of bodies, one number for
     all that do not move against each other, 0 for what does not move at all; refused: by state, the first."""
 
@@ -122,6 +124,7 @@ class Collected:
     v: np.ndarray
     rows: Rows
     equalities: dict[int, np.ndarray]
+    units: dict[int, np.ndarray]
     trees: np.ndarray
     welded: np.ndarray
     refused: dict[int, tuple[StateStatus, InvalidInput]]
@@ -341,6 +344,31 @@ def _by_shape(given: list[tuple[int, np.ndarray]]) -> list[tuple[np.ndarray, np.
     return [(np.array([given[i][0] for i in places]), np.stack([given[i][1] for i in places])) for places in shapes.values()]
 
 
+def _drop_dependent(found: Collected) -> None:
+    """Leaves out equalities that follow from others but for rounding in the model: the fourth hinge of a planar
+    linkage is parallel to the others up to the digits of its axis, and would lock it."""
+    for states, E in _by_shape(list(found.equalities.items())):
+        A = E @ np.linalg.solve(found.M[states], E.transpose(0, 2, 1))
+        units = np.stack([found.units[int(state)] for state in states])
+        own = np.diagonal(A, axis1=1, axis2=2)
+        size = np.sqrt(np.where(units[:, :, None] == units[:, None], own[:, None], 0.0).max(axis=2))
+        scale = 1.0 / np.where(size > 0.0, size, np.inf)
+        left = A * scale[:, :, None] * scale[:, None]
+        keep = np.zeros(size.shape, dtype=bool)
+        every = np.arange(len(E))
+        for _ in range(E.shape[1]):  # Cholesky's factors, the largest pivot first
+            pivots = np.where(keep, 0.0, np.diagonal(left, axis1=1, axis2=2))
+            row = pivots.argmax(axis=1)
+            pivot = pivots[every, row]
+            taken = pivot > _FOLLOWS[0]
+            keep[every, row] |= taken
+            column = left[every, :, row] / np.sqrt(np.where(taken, pivot, np.inf))[:, None]
+            left = left - column[:, :, None] * column[:, None]
+        rest = np.where(keep, 0.0, np.diagonal(left, axis1=1, axis2=2)).max(axis=1, initial=0.0)
+        for i in np.flatnonzero(rest > _FOLLOWS[1]):
+            found.equalities[int(states[i])] = E[i][keep[i]]
+
+
 def _projected(
     found: Collected, velocity: np.ndarray, options: Options, refuse_state: Callable[[int, StateStatus, InvalidInput], None]
 ) -> np.ndarray:
@@ -389,6 +417,7 @@ def assembled(
         rows = rows if stays.all() else rows[stays]
         rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, changed)
 
+    _drop_dependent(found)
     projected = _projected(found, velocity, options, refuse_state)
     if options.align:
         _align(rows, velocity)

@@ -295,3 +295,42 @@ def test_the_command_takes_a_robots_file(command, tmp_path):
     assert "contacts: floor/box 1, floor/box 2, floor/box 3, floor/box 4" in command("impact", file, "--samples", 8)
     assert carom.load(file).contact_names == problems.contact_names
     assert said["mode_counts"] == run.mode_names() and said["max_residual"] == run.summary["max_residual"][0]
+
+
+# Half as high as 0.2, or a ground whose top is at z = 0.
+TOPS = {
+    "sphere": 'type="sphere" size=".2"', "capsule": 'type="capsule" size=".1 .1"', "ellipsoid": 'type="ellipsoid" size=".3 .3 .2"',
+    "cylinder": 'type="cylinder" size=".3 .2"', "box": 'type="box" size=".5 .3 .2"', "mesh": 'type="mesh" mesh="block"',
+}
+GROUNDS = {
+    "plane": 'type="plane" size="5 5 .1"', "hfield": 'type="hfield" hfield="flat"', "box": 'type="box" size="5 5 .5" pos="0 0 -.5"',
+    "mesh": 'type="mesh" mesh="slab" pos="0 0 -.5"', "cylinder": 'type="cylinder" size="5 .5" pos="0 0 -.5"',
+    "sphere": 'type="sphere" size=".5" pos="0 0 -.5"', "capsule": 'type="capsule" size=".3 .2" pos="0 0 -.5"',
+    "ellipsoid": 'type="ellipsoid" size=".7 .7 .5" pos="0 0 -.5"',
+}
+SHAPES = """<mujoco><asset><hfield name="flat" nrow="4" ncol="4" size="5 5 1 .1"/>
+<mesh name="block" vertex="-.5 -.3 -.2 .5 -.3 -.2 -.5 .3 -.2 .5 .3 -.2 -.5 -.3 .2 .5 -.3 .2 -.5 .3 .2 .5 .3 .2"/>
+<mesh name="slab" vertex="-5 -5 -.5 5 -5 -.5 -5 5 -.5 5 5 -.5 -5 -5 .5 5 -5 .5 -5 5 .5 5 5 .5"/></asset>
+<worldbody>{bodies}</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("below", [1e-5, 1e-3])
+@pytest.mark.parametrize("ground", list(GROUNDS))
+@pytest.mark.parametrize("top", list(TOPS))
+def test_normals_are_right_for_every_pair_of_shapes_in_both_orders(top, ground, below):
+    """What falls at 1 m/s comes nearer at 1 m/s, wherever it stands in the model."""
+    falls = f'<body name="body" pos="0 0 {0.2 - below}"><freejoint/><geom name="top" {TOPS[top]}/></body>'
+    joint = "" if ground in ("plane", "hfield") else "<freejoint/>"
+    still = f'<geom name="ground" {GROUNDS[ground]}/>'
+    still = f'<body name="still">{joint}{still}</body>' if joint else still
+    for bodies in (falls + still, still + falls):
+        model = mujoco.MjModel.from_xml_string(SHAPES.format(bodies=bodies))
+        data = mujoco.MjData(model)
+        first = model.jnt_dofadr[model.body_jntadr[mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, "body")]]
+        data.qvel[first : first + 3] = 0.1, 0.0, -1.0
+        problems = carom.from_mujoco(model, data)
+        normal, tangent = problems.contact_velocity()
+        assert problems.contacts >= 1
+        np.testing.assert_allclose(normal, -1.0, atol=5e-3)  # pairs of ellipsoids are found by iteration
+        np.testing.assert_allclose(problems.distance.min(), -below, atol=1e-5)
+        np.testing.assert_allclose(np.linalg.norm(tangent.reshape(-1, 2), axis=1), 0.1, atol=4e-2)

@@ -150,7 +150,11 @@ GROUNDS = {
     "plane": (lambda: coal.Plane(np.array([0.0, 0.0, 1.0]), 0.0), 0.0), "box": (lambda: coal.Box(10.0, 10.0, 1.0), -0.5),
     "convex": (lambda: polyhedron(np.array([5.0, 5.0, 0.5]), True), -0.5),
     "mesh": (lambda: polyhedron(np.array([5.0, 5.0, 0.5]), False), -0.5),
+    "sphere": (lambda: coal.Sphere(0.5), -0.5), "ellipsoid": (lambda: coal.Ellipsoid(0.7, 0.7, 0.5), -0.5),
+    "capsule": (lambda: coal.Capsule(0.3, 0.4), -0.5), "cylinder": (lambda: coal.Cylinder(0.7, 1.0), -0.5),
+    "cone": (lambda: coal.Cone(0.5, 1.0), -0.5),
 }
+ROUND = ("sphere", "ellipsoid", "capsule", "cone")
 
 
 @pytest.mark.parametrize("below", [1e-5, 1e-3])
@@ -173,14 +177,15 @@ def test_normals_are_right_for_every_pair_of_shapes_in_both_orders(top, ground, 
         found.append(carom.from_pinocchio(model, geom, at(model, 0.2 - below), v, friction=0.5))
     for problems in found:
         normal, tangent = problems.contact_velocity()
-        np.testing.assert_allclose(normal, -1.0, atol=1e-6)  # all approach, upwards is separating
-        np.testing.assert_allclose(problems.distance, -below, atol=1e-6)
+        exact = 3e-4 if ground in ROUND else 1e-6  # of what is found by iteration
+        np.testing.assert_allclose(normal, -1.0, atol=exact)  # all approach, upwards is separating
+        np.testing.assert_allclose(problems.distance, -below, atol=2e-6)
         speed = np.linalg.norm(tangent.reshape(-1, 2), axis=1)
-        np.testing.assert_allclose(speed, 0.1, atol=1e-6)
-        if top in ("box", "convex", "mesh"):
+        np.testing.assert_allclose(speed, 0.1, atol=10 * exact)
+        if top in ("box", "convex", "mesh") and ground not in ROUND:
             corners = problems.normal_jacobian[0][:, 3:5]
             assert len(corners) == 4 and np.abs(np.abs(corners) - [0.3, 0.5]).max() < 1e-4
-    assert found[0].contacts == found[1].contacts >= (1 if top in ("sphere", "ellipsoid", "capsule") else 3)
+    assert found[0].contacts == found[1].contacts >= (1 if ground in ROUND or top in ROUND[:3] else 3)
 
 
 def test_corners_above_the_plane_are_no_contacts():

@@ -231,6 +231,65 @@ def test_forty_contacts_are_sampled_and_their_modes_counted():
         assert share["sliding"] == pytest.approx((~opens & slips).mean())
 
 
+LINKAGE = """
+<mujoco model="linkage"><option gravity="0 0 -9.81"/><worldbody><geom name="floor" type="plane" size="5 5 .1" pos="0 0 -.5"/>
+<body pos="0 0 0"><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 .05" size=".02"/>
+<body pos=".3 0 .05"><joint type="hinge" axis="{off} 1 {off}"/><geom type="capsule" fromto="0 0 0 0 0 -.4" size=".02"/>
+<body pos="0 0 -.4"><joint type="hinge" axis="0 1 {off}"/><geom type="capsule" fromto="0 0 0 -.2 0 .1" size=".02"/></body>
+</body></body><body name="frame" pos=".1 0 -.25"/></worldbody>
+<contact><exclude body1="world" body2="frame"/></contact>
+<equality><connect body1="frame" body2="{last}" anchor="0 0 0"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-5])
+def test_planar_linkages_move_whatever_the_last_digits_of_their_axes(off):
+    """A loop of three links has one degree of freedom; three rows for three velocities would lock it."""
+    text = LINKAGE.format(off=off, last="tip").replace('<body pos="0 0 -.4">', '<body name="tip" pos="0 0 -.4">')
+    model = model_of(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    E = np.array(data.efc_J).reshape(-1, 3)[:3]
+    flat = E[[0, 2]]  # in the plane
+    qvel = np.linalg.svd(flat)[2][2]  # along the loop
+    states = carom.robot(model).impacts(data.qpos, qvel)
+    if off == 0.0:
+        assert np.abs(E[1]).max() < 1e-12
+    else:
+        assert 1e-7 < np.abs(E[1]).max() < 1e-4
+    np.testing.assert_allclose(states.velocity[0], qvel, atol=1e-9)
+    assert states.projected[0] < 1e-12
+    problem = carom.from_mujoco(model, qpos=data.qpos, qvel=qvel)
+    assert problem.velocities == 1
+    np.testing.assert_allclose(np.abs(problem.lift[0][:, 0]), np.abs(qvel), atol=1e-9)
+
+
+def test_states_of_mjx_are_those_of_mujoco():
+    """One state and a batch of them from MJX; its Model is refused with what to give instead."""
+    mjx = pytest.importorskip("mujoco.mjx")
+    jax = pytest.importorskip("jax")
+    model = model_of(TABLE.format(geoms='<geom type="box" size=".2 .2 .1" friction=".5"/>'))
+    there = mjx.put_model(model)
+    robot = carom.robot(model)
+    heights, speeds = np.array([0.1, 0.0995, 0.3]), np.array([-1.0, -0.5, -0.2])
+
+    def state(height, speed):
+        data = mjx.make_data(there)
+        return mjx.kinematics(there, data.replace(qpos=data.qpos.at[2].set(height), qvel=data.qvel.at[2].set(speed)))
+
+    batch = jax.vmap(state)(heights, speeds)
+    found = robot.impacts(batch)
+    qpos = np.tile([0, 0, 0, 1.0, 0, 0, 0], (3, 1))
+    qpos[:, 2] = heights
+    qvel = np.zeros((3, 6))
+    qvel[:, 2] = speeds
+    own = robot.impacts(qpos.astype(np.float32), qvel.astype(np.float32))
+    assert found.status.tolist() == own.status.tolist() == [0, 0, 1]
+    np.testing.assert_array_equal(found.row_distance, own.row_distance)
+    assert len(robot.impacts(jax.tree.map(lambda each: each[0], batch)).contacts(0)) == 4
+    with pytest.raises(carom.InvalidInput, match="give"):
+        carom.robot(there)
+
+
 def test_crowded_states_are_made_coarser_as_far_as_need_be_and_say_so():
     """40 points on a circle: as few of them as an impact may have, each force within the bound."""
     optimize = pytest.importorskip("scipy.optimize")
