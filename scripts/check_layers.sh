@@ -16,7 +16,7 @@ rooms='
 ^python/src/                                                                   python
 ^src/(cli|io|run|analysis|enclosure|api|reference|cpu|cuda|core)/             =
 ^src/models/[a-z_]+\.                                                         models
-^src/(programs|impact|equilibrium|compliant|motion|stability|models|derivatives)/         families
+^src/(programs|impact|equilibrium|compliant|motion|stability|models)/         families
 ^include/carom/(types/|device/|certificate|equilibrium_certificate)           types
 ^include/carom/                                                               public
 '

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "api/derivative_checks.hpp"
+#include "compliant/derivative_backends.hpp"
 #include "core/arrays.hpp"
 #include "core/require.hpp"
-#include "derivatives/backends.hpp"
 
 namespace carom {
 

@@ -4,7 +4,7 @@
 #include "core/arrays.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
-#include "derivatives/backends.hpp"
+#include "programs/derivatives/backends.hpp"
 
 namespace carom {
 

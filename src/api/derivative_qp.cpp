@@ -3,7 +3,7 @@
 #include "api/derivative_checks.hpp"
 #include "core/arrays.hpp"
 #include "core/require.hpp"
-#include "derivatives/backends.hpp"
+#include "programs/derivatives/backends.hpp"
 
 namespace carom {
 

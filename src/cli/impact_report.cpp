@@ -8,8 +8,8 @@
 
 #include "cli/enclosure_report.hpp"
 #include "cli/table.hpp"
-#include "impact/derived_settings.hpp"
 #include "io/printable.hpp"
+#include "run/impact_runner.hpp"
 
 namespace carom::cli {
 
@@ -182,15 +182,15 @@ std::string net_lines(const run::ImpactRun& run) {
     text += fmt::format("{} 2^{}: {}", i == first ? "" : ",", i, net.coverage[i]);
   }
   text += '\n';
-  const double extent = extent_of(run.summary);
-  if (extent > 0.0 && is_rounding(extent, run.summary, run.settings)) {
-    text += fmt::format("  the set is one point: its extent of {:.2g} is rounding\n", extent);
-  } else if (extent > 0.0 && net.epsilon > extent) {
+  const run::SetExtent set = run::set_extent(run);
+  if (set.rounding) {
+    text += fmt::format("  the set is one point: its extent of {:.2g} is rounding\n", set.extent);
+  } else if (set.extent > 0.0 && net.epsilon > set.extent) {
     text += fmt::format(
         "  epsilon is larger than the whole set, whose extent is {0:.4g}: the net and its curve "
         "say "
         "nothing\n  of its shape; try --epsilon {1:.2g}\n",
-        extent, kExtentShare * extent);
+        set.extent, set.epsilon);
   }
   return text;
 }

@@ -217,4 +217,10 @@ ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings
   return result;
 }
 
+SetExtent set_extent(const ImpactRun& run) {
+  const double extent = extent_of(run.summary);
+  return {extent, extent > 0.0 && is_rounding(extent, run.summary, run.settings),
+          kExtentShare * extent};
+}
+
 }  // namespace carom::run

@@ -39,6 +39,14 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
 /// (planar up to 3 contacts, spatial 1), unless the sampling itself did (selection random).
 void examine_uniqueness(std::vector<ImpactRun>& runs, const Control& control);
 
+/// Of the set that a run sampled.
+struct SetExtent {
+  double extent = 0.0;    ///< diagonal of the smallest box that holds it; 0 where none terminated
+  bool rounding = false;  ///< the set is a point
+  double epsilon = 0.0;   ///< that shows its shape
+};
+SetExtent set_extent(const ImpactRun& run);
+
 /// Outcomes of the simultaneous model and of sequences of single impacts: all orders of up to 4
 /// contacts, beyond that the cyclic rotations of the contact order and of its reverse.
 ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings);

@@ -4,9 +4,9 @@
 #include <carom/device/arena.hpp>
 #include <carom/types/derivative_lcp.hpp>
 
-#include "derivatives/kernels/dense.hpp"
-#include "derivatives/kernels/doubtful.hpp"
-#include "derivatives/kernels/report.hpp"
+#include "programs/derivatives/kernels/dense.hpp"
+#include "programs/derivatives/kernels/doubtful.hpp"
+#include "programs/derivatives/kernels/report.hpp"
 
 /// Derivatives of the answer of w = M z + q, 0 <= z perp w >= 0: docs/explanation/derivatives.md.
 namespace carom::derivatives {

@@ -6,9 +6,9 @@
 
 #include "compliant/kernels/compliant_centripetal.hpp"
 #include "core/pointers.hpp"
-#include "derivatives/kernels/dense.hpp"
-#include "derivatives/kernels/doubtful.hpp"
-#include "derivatives/kernels/report.hpp"
+#include "programs/derivatives/kernels/dense.hpp"
+#include "programs/derivatives/kernels/doubtful.hpp"
+#include "programs/derivatives/kernels/report.hpp"
 
 /// Derivatives of a compliant step under the law complementarity: docs/explanation/derivatives.md.
 namespace carom::derivatives {

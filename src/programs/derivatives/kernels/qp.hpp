@@ -5,9 +5,9 @@
 #include <carom/types/derivative_qp.hpp>
 
 #include "core/pointers.hpp"
-#include "derivatives/kernels/dense.hpp"
-#include "derivatives/kernels/doubtful.hpp"
-#include "derivatives/kernels/report.hpp"
+#include "programs/derivatives/kernels/dense.hpp"
+#include "programs/derivatives/kernels/doubtful.hpp"
+#include "programs/derivatives/kernels/report.hpp"
 
 /// Derivatives of the answer of a QP with rows and cones: docs/explanation/derivatives.md.
 namespace carom::derivatives {

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
+#include "compliant/derivative_backends.hpp"
+#include "compliant/kernels/compliant_derivative.hpp"
 #include "core/arrays.hpp"
-#include "cpu/derivatives/driver.hpp"
-#include "derivatives/backends.hpp"
-#include "derivatives/kernels/compliant.hpp"
+#include "cpu/programs/derivatives/driver.hpp"
 
 namespace carom::cpu {
 

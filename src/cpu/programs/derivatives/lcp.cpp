@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "cpu/derivatives/driver.hpp"
-#include "derivatives/backends.hpp"
-#include "derivatives/kernels/lcp.hpp"
+#include "cpu/programs/derivatives/driver.hpp"
+#include "programs/derivatives/backends.hpp"
+#include "programs/derivatives/kernels/lcp.hpp"
 
 namespace carom::cpu {
 

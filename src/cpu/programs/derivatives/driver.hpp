@@ -8,7 +8,7 @@
 #include <carom/types/derivative.hpp>
 
 #include "core/parallel.hpp"
-#include "derivatives/kernels/report.hpp"
+#include "programs/derivatives/kernels/report.hpp"
 
 namespace carom::cpu {
 

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "core/arrays.hpp"
-#include "cpu/derivatives/driver.hpp"
-#include "derivatives/backends.hpp"
-#include "derivatives/kernels/qp.hpp"
+#include "cpu/programs/derivatives/driver.hpp"
+#include "programs/derivatives/backends.hpp"
+#include "programs/derivatives/kernels/qp.hpp"
 
 namespace carom::cpu {
 
