@@ -67,6 +67,9 @@ std::vector<ImpactEvent> events_of(const ImpactProblem& problem) {
   return events;
 }
 
+/// Whose exact searches take most of the 26 s that the first twenty problems take.
+constexpr int kLongest = 14;
+
 // The same answers as of searches without drafts, with fewer polyhedra, within the budget.
 TEST(EnclosureDecide, DraftsChangeNoAnswer) {
   Generator random(404);
@@ -76,6 +79,7 @@ TEST(EnclosureDecide, DraftsChangeNoAnswer) {
   int never = 0, happens = 0, hard = 0;
   for (int p = 0; p < 20; ++p) {
     const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
+    if (p == kLongest) continue;
     for (const ImpactEvent& event : events_of(problem)) {
       const Answer expected = without_drafts(problem, event, settings);
       const ImpactDecision decision = decide(problem, event, settings);
@@ -94,17 +98,17 @@ TEST(EnclosureDecide, DraftsChangeNoAnswer) {
       undrafted += expected.made;
     }
   }
-  EXPECT_GE(never, 70);
-  EXPECT_GE(happens, 20);
-  EXPECT_GE(hard, 20);
-  EXPECT_LE(drafted, 4 * undrafted / 5);
+  EXPECT_EQ(never, 103);
+  EXPECT_EQ(happens, 29);
+  EXPECT_GE(hard, 30);
+  EXPECT_LE(drafted, 3 * undrafted / 4);
 }
 
 // A question whose set is not enclosed with this budget: most of it stays unspent.
 TEST(EnclosureDecide, SearchesThatWouldNotEndAreLeftOut) {
   Generator random(404);
   ImpactProblem problem;
-  for (int p = 0; p <= 14; ++p) problem = random_impact(random, 2, 4, 1.0);
+  for (int p = 0; p <= kLongest; ++p) problem = random_impact(random, 2, 4, 1.0);
   ImpactEvent fast;
   fast.direction = {1.0, 0.0, 0.0, 0.0};
   fast.bound = 100.0;
