@@ -16,7 +16,7 @@ namespace carom::derivative_checks {
 /// Errors: BackendUnavailable where derivatives are not to be had.
 inline void require_cpu(Backend backend) {
   if (backend != Backend::automatic && backend != Backend::cpu) {
-    throw BackendUnavailable("derivatives are computed by the backend cpu alone");
+    throw BackendUnavailable("only backend cpu computes derivatives");
   }
 }
 

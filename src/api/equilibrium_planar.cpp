@@ -29,11 +29,11 @@ Backend check(const PostureBatch& batch, const PlanarSettings& settings, Backend
   const Backend backend = resolve(requested);
   require::reachable(backend, arrays::common_space("posture batch", batch));
   if (backend != Backend::cpu && settings.method != PlanarMethod::lp) {
-    throw InvalidInput(Refusal{
-        .field = "method",
-        .relation = "",
-        .value = std::string(to_string(settings.method)),
-        .rule = "is known to backend cpu alone, not to " + std::string(to_string(backend))});
+    throw InvalidInput(
+        Refusal{.field = "method",
+                .relation = "",
+                .value = std::string(to_string(settings.method)),
+                .rule = "is known only to backend cpu, not to " + std::string(to_string(backend))});
   }
   return backend;
 }

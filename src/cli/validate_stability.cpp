@@ -95,7 +95,7 @@ int validate_stances(const StabilityOptions& options, Backend first, Backend sec
   } else if (!options.quiet) {
     fmt::print("{}: {} against {}\n\n", io::printable(a.points.name), to_string(first),
                to_string(second));
-    TextTable table({"compared", "decided by one alone", "contradictions", "other modes",
+    TextTable table({"compared", "decided by only one", "contradictions", "other modes",
                      "other margins", "largest difference", "time", "time of the other"});
     table.add({fmt::format("{}", result.points), fmt::format("{}", result.one_decides),
                fmt::format("{}", result.contradictions), fmt::format("{}", result.modes),

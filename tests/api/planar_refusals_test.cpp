@@ -25,7 +25,7 @@ TEST(PlanarRefusals, SettingsAreNamed) {
   expect_names(with({.tolerance = std::numeric_limits<double>::quiet_NaN()}), {"tolerance is nan"});
   expect_names(with({.threads = -2}), {"threads is -2", "must be >= 0"});
   expect_names(with({.method = PlanarMethod::graphic}, Backend::reference),
-               {"method graphic", "backend cpu alone", "reference"});
+               {"method graphic", "only to backend cpu", "reference"});
   expect_names(refusal([] { planar_method("sweep"); }),
                {"unknown method \"sweep\"", "lp, pairs, graphic, line_sweep"});
   EXPECT_EQ(planar_method("line_sweep"), PlanarMethod::line_sweep);
