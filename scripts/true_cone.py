@@ -2,7 +2,7 @@
 """Outcomes of an independent simulation with Coulomb's true cone beside carom's sets of the same impacts of
 robots from installed packages.
 
-    scripts/true_cone.py [--states 6] [--samples 4096] [--directions 8] [NAME ...]"""
+    scripts/true_cone.py [--states 6] [--samples 4096] [--directions 8] [--turns 1] [NAME ...]"""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def main():
     parser.add_argument("--states", type=int, default=6)
     parser.add_argument("--samples", type=int, default=4096)
     parser.add_argument("--directions", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--contacts", type=int, default=8, help="at most")
     parser.add_argument("--method", default=None)
     parser.add_argument("names", nargs="*")
@@ -51,13 +52,14 @@ def main():
                 continue
             M, Jn, Jt, mu, v = (getattr(problem, field)[0] for field in (
                 "mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity"))
-            run = carom.impact.sample(problem, samples=given.samples, friction_directions=given.directions,
-                                      method=given.method)
-            kept = run.samples.velocity[0][run.samples.status[0] == 0]
+            run = carom.impact.sample([problem], samples=given.samples, friction_directions=given.directions,
+                                      method=given.method, turns=given.turns, epsilon=0.0)
+            kept = run.velocity(0)
+            kept = kept[np.isfinite(kept).all(axis=1)]
             after = true_cone.outcomes(M, Jn, Jt, mu, v, count=512)
             beyond, filled, scale = true_cone.outside(after, kept, M, v)
             back, _, _ = true_cone.outside(kept, after[np.isfinite(after).all(axis=1)], M, v)
-            print(f"{name} {i}: {problem.contacts}, {run.settings['method']}; beyond {beyond:.4f}, filled {filled:.2f}, "
+            print(f"{name} {i}: {problem.contacts}, {run.runs[0].settings['method']}; beyond {beyond:.4f}, filled {filled:.2f}, "
                   f"the set beyond the simulation {back:.4f}, ended {np.isfinite(after).all(axis=1).mean():.3f}", flush=True)
             done += 1
 

@@ -30,10 +30,8 @@ def patch_corners(
     Contacts with one normal, one friction and one plane are a patch, of which the corners stay: a
     force at a point between others is a sum of such forces at those. near [m]: points so near are one,
     planes so near too; beyond NEAR corners that stick out by no more are left out as well."""
-    found = _core.reduce_patches(
-        *(np.ascontiguousarray(each, dtype=np.float64) for each in (pos, frame, mu)),
-        np.ascontiguousarray(group, dtype=np.int64), near, NEAR, _ALIKE,
-    )  # fmt: skip
+    pos, frame, mu = (np.ascontiguousarray(each, dtype=np.float64) for each in (pos, frame, mu))
+    found = _core.reduce_patches(pos, frame, mu, np.ascontiguousarray(group, dtype=np.int64), near, NEAR, _ALIKE)
     return found["keep"].astype(bool), found["moment"], found["turn"]
 
 

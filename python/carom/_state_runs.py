@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arrays import refuse
 from ._results import Result, TrajectoryStatus, result
 from ._states import StateImpacts
-from .problems import MAX_MODE_CONTACTS, Problems, letters
+from .problems import MAX_MODE_CONTACTS, Problems, letters, robot_settings
 
 _WORDS = ("separating", "sticking", "sliding")  # of two bits a contact; 3 slides the other way
 
@@ -34,13 +36,14 @@ def _contact_modes(run: Any, place: int) -> tuple[np.ndarray, np.ndarray]:
 class ImpactRuns(Result):
     """Sampled impacts of problems of several shapes: runs, an ImpactResult of each part of the list, whose
     problems' places are in part and place (k) each; status (k). Of a robot's states (states, else
-    None) whose impacts are of_state(i)."""
+    None) whose impacts are of_state(i). turned: runs of the other turns of friction's polygons."""
 
     runs: tuple[Any, ...]
     part: np.ndarray
     place: np.ndarray
     status: np.ndarray
     states: Any
+    turned: tuple[ImpactRuns, ...] = ()
 
     def __len__(self) -> int:
         return len(self.status) if self.states is None else len(self.states)
@@ -64,6 +67,8 @@ class ImpactRuns(Result):
     def velocity(self, i: int) -> np.ndarray:
         """The velocities (samples, nv) after the impact of state i, the robot's own, NaN where a sample did
         not end. Islands of a state are drawn apart: sample s has sample s of each."""
+        if self.turned:
+            return np.concatenate([each.velocity(i) for each in (dataclasses.replace(self, turned=()), *self.turned)])
         found = self.of_state(i)
         outcomes = []
         for run, place in found:
@@ -82,6 +87,8 @@ class ImpactRuns(Result):
 
     def modes(self, i: int) -> dict[str, dict[str, float]]:
         """Of each contact of state i the shares of samples that leave it separating, sticking, sliding."""
+        if self.turned:
+            return self._mean_modes(i)
         found: dict[str, dict[str, float]] = {}
         for k, (run, place) in enumerate(self.of_state(i)):
             modes, counts = _contact_modes(run, place)
@@ -92,6 +99,12 @@ class ImpactRuns(Result):
                 found[name] = {word: shares[code] / total if total else float("nan")
                                for code, word in enumerate(_WORDS)}  # fmt: skip
         return found
+
+    def _mean_modes(self, i: int) -> dict[str, dict[str, float]]:
+        each = [run.modes(i) for run in (dataclasses.replace(self, turned=()), *self.turned)]
+        weight = [run.runs[0].settings["samples"] for run in (self, *self.turned)]
+        return {name: {word: float(np.average([modes[name][word] for modes in each], weights=weight)) for word in _WORDS}
+                for name in each[0]}  # fmt: skip
 
     def _names(self, i: int, k: int, run: Any, place: int) -> Sequence[str]:
         if self.states is None:
@@ -136,7 +149,11 @@ def parts_of(arguments: Sequence[Any]) -> tuple[list[Problems], StateImpacts | N
 def sampled(
     parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any]
 ) -> ImpactRuns:
-    """Each part by itself; the problems count through all parts, so that no two have the same numbers."""
+    """Each part by itself; the problems count through all parts, so that no two have the same numbers. turns: samples
+    are shared among so many turns of friction's polygons."""
+    turns = settings.pop("turns", 1)
+    if turns > 1 and parts:
+        return _in_turns(parts, states, sample, settings, turns)
     first = int(settings.pop("first_problem", 0))
     runs = []
     for part in parts:
@@ -150,3 +167,21 @@ def sampled(
         status=np.concatenate([run.status for run in runs]) if runs else np.zeros(0, dtype=np.int32),
         states=states,
     )
+
+
+def _in_turns(
+    parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any], turns: int
+) -> ImpactRuns:
+    chosen = robot_settings(parts[0], settings, settings.get("backend", "auto"))
+    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
+    count, first, directions = (
+        int(chosen.get(name) or defaults[name]) for name in ("samples", "first_sample", "friction_directions"))  # fmt: skip
+    if count < turns:
+        raise refuse("turns", str(turns), f"must be at most samples = {count}")
+    ends = [first + count * k // turns for k in range(turns + 1)]
+    runs = [
+        sampled([part.turned(2.0 * np.pi / directions * k / turns) for part in parts], states, sample,
+                {**settings, "first_sample": ends[k], "samples": ends[k + 1] - ends[k]})
+        for k in range(turns)
+    ]  # fmt: skip
+    return dataclasses.replace(runs[0], turned=tuple(runs[1:]))

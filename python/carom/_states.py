@@ -162,7 +162,7 @@ def allowed_of_contacts(size: np.ndarray, plane: np.ndarray, options: Options) -
     if options.max_penetration is not None:
         return np.full(np.shape(size), options.max_penetration)
     share, most = (np.where(plane, at_plane, other) for at_plane, other in zip(_DEEP_AT_PLANE, _DEEP))
-    return np.minimum(most, share * size)
+    return np.asarray(np.minimum(most, share * size))
 
 
 def is_near(phi: np.ndarray, rate: np.ndarray, options: Options) -> np.ndarray:

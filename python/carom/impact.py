@@ -332,7 +332,7 @@ def sample(*problems: Any, **settings: Any) -> ImpactResult: ...
 )  # fmt: skip
 def sample(
     *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
-    workspace: Any = None, strict: bool = False, on_error: str = "status", **settings: Any,
+    workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int = 1, **settings: Any,
 ) -> Any:  # fmt: skip
     """Samples the post-impact set of every problem (Algorithms 1 and 2).
 
@@ -340,7 +340,9 @@ def sample(
     Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv): an ImpactResult. Or a list of Problems of
     several shapes, or the impacts of a robot's states: ImpactRuns, first_problem counting through them.
     method, friction_directions: None is lcp and 4, of a robot's problems events and 8 up to 16 contacts
-    (on a device 8), lcp and 8 beyond or where a step size is given. Sample s of problem p is a function of
+    (on a device 8), lcp and 8 beyond or where a step size is given. turns, of lists and of a robot's
+    states: the samples are shared among so many turns of friction's polygons by equal parts of an edge,
+    which together cover a disc's outcomes; ImpactRuns.velocity and modes have all of them. Sample s of problem p is a function of
     seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
     What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
@@ -348,7 +350,10 @@ def sample(
     Errors: InvalidInput for shapes, settings and numbers.
     """
     ragged = parts_of(problems)
+    if not isinstance(turns, int) or turns < 1 or (turns > 1 and ragged is None):
+        raise refuse("turns", repr(turns), "must be a whole number >= 1, and 1 of one batch: give [problems]")
     if ragged is not None:
+        settings["turns"] = turns
         options = {"backend": backend, "progress": progress, "workspace": workspace, "strict": strict, "on_error": on_error}
         return sampled(*ragged, sample, {**options, **settings})
     batch = given_problems(problems, strict)

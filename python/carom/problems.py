@@ -115,6 +115,14 @@ class Problems(Result):
         approaching = (speed > 0.0) & (compliance > 0.0)
         return float((speed[approaching] / compliance[approaching]).max(initial=0.0))
 
+    def turned(self: P, angle: float) -> P:
+        """The same impacts with the tangents of spatial contacts, and so the polygons of friction, turned [rad]."""
+        if self.dimension == 2:
+            return self
+        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        pairs = self.tangent_jacobian.reshape(len(self), self.contacts, 2, self.velocities)
+        return dataclasses.replace(self, tangent_jacobian=(turn @ pairs).reshape(self.tangent_jacobian.shape))
+
     def padded(self: P, contacts: int) -> P:
         """With rows of zeros up to `contacts`: they take no impulse, but the random numbers of a
         sample are then those of a problem of that size."""
@@ -304,7 +312,8 @@ _ROBOT_DIRECTIONS = 8
 def _followed(backend: str) -> int:
     """Up to so many contacts the samples of a robot's impacts are followed from event to event."""
     device = backend == "cuda" or (backend == "auto" and bool(_core.info()["cuda_devices"]))
-    return MAX_FOLLOWED_ON_DEVICE if device else MAX_FOLLOWED
+    most: int = MAX_FOLLOWED_ON_DEVICE if device else MAX_FOLLOWED
+    return most
 
 
 def robot_settings(batch: Problems, settings: dict[str, Any], backend: str) -> dict[str, Any]:

@@ -519,3 +519,31 @@ def test_the_settings_that_states_were_taken_with():
     assert found.settings["time_to_contact"] == 0.002 and found.settings["reduce"] == "hull"
     with pytest.raises(carom.InvalidInput, match="activation"):
         carom.robot(model_of()).impacts(*states(1), activation=-1.0)
+
+
+def test_turns_of_frictions_polygon_together_cover_the_discs_outcomes():
+    """Independent outcomes with the true cone, of impacts whose slip turns: beyond one polygon's set, within that of
+    eight turns of the same number of samples."""
+    import true_cone
+
+    rng = np.random.default_rng(3)
+    alone, together = [], []
+    for _ in range(5):
+        m = int(rng.integers(1, 4))
+        half = rng.normal(size=(6, 6))
+        M, Jn, Jt = half @ half.T + 0.3 * np.eye(6), rng.normal(size=(m, 6)), rng.normal(size=(2 * m, 6))
+        mu, v = rng.uniform(0.1, 0.4, m), rng.normal(size=6)
+        v -= np.linalg.pinv(Jn) @ (Jn @ v + 1.0)
+        problem = carom.problems.RobotProblems.of(M[None], Jn[None], Jt[None], mu[None], v[None])
+        true = true_cone.outcomes(M, Jn, Jt, mu, v, count=64)
+        for turns, found in ((1, alone), (8, together)):
+            run = carom.impact.sample([problem], samples=1024, epsilon=0.0, turns=turns)
+            after = run.velocity(0)
+            assert len(after) == 1024 and np.isfinite(after).all()
+            assert sum(next(iter(run.modes(0).values())).values()) == pytest.approx(1.0)
+            found.append(true_cone.outside(true, after, M, v)[0])
+    assert 0.05 < max(alone) < 0.09 and abs(max(together)) < 0.006
+    with pytest.raises(carom.InvalidInput, match="turns"):
+        carom.impact.sample(problem, turns=8)
+    with pytest.raises(carom.InvalidInput, match="turns"):
+        carom.impact.sample([problem], samples=4, turns=8)
