@@ -6,7 +6,7 @@ import numpy as np
 
 #: What the five papers show of data: a script for each.
 FIGURES = {
-    "halm_posa": ["figure 1", "figure 3", *(f"figure {i}" for i in range(7, 15)), *(f"table {i}" for i in range(3, 9))],
+    "halm_posa": [*(f"figure {i}" for i in (1, 2, 3, *range(6, 15))), *(f"table {i}" for i in range(3, 9))],
     "drumwright": [*(f"figure {i}" for i in range(1, 11)), "table 1", "table 2"],
     "or_rimon_2d": [f"figure {i}" for i in (1, 2, 3, 4, 6, 7, 12)],
     "or_rimon_3d": [f"figure {i}" for i in range(1, 8)],
