@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from papers import agree, holds
 
-from carom import stability
+from carom import Status, stability
 
 mu, d = (axis.ravel() for axis in np.meshgrid(np.linspace(0.02, 1.12, 24), np.linspace(0.08, 1.18, 24)))
 stances = stability.model("figure2", mu1=mu, d=d)
@@ -41,10 +41,27 @@ agree("unstable below mu_1 = 0.5 and d = 0.8 alone", [mu[found.verdict == Verdic
       d[found.verdict == Verdict.unstable].max()], [0.498, 0.750], within=0.05)  # fmt: skip
 
 # %%
+# The paper's own programme, 55 unknown coefficients, on 12 x 12 stances: solved where there is a V2, else proven infeasible
+# (the other 15 are ambiguous). The same with one function, Theorem 1: infeasible everywhere, as the paper reports.
+
+mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.02, 1.12, 12), np.linspace(0.08, 1.18, 12)))
+some = stability.model("figure2", mu1=mu12, d=d12)
+posed = stability.analyse(some, method="sos")
+alone = stability.analyse(some, method="single")
+for name, result, expected in (("two functions", posed, {Status.solved: 102, Status.infeasible: 27, Status.cancelled: 15}),
+                               ("one function", alone, {Status.infeasible: 129, Status.cancelled: 15})):  # fmt: skip
+    for status, count in expected.items():
+        agree(f"{name}: {status.name}, of 144", (result.sos_status == status).sum(), count)
+holds("solved where the class of one number has a member", bool(
+    ((posed.sos_status == Status.solved) == (stability.analyse(some, method="paper").certificate == Kind.paper)).all()))  # fmt: skip
+
+# %%
 
 for verdict, colour in ((Verdict.ambiguous, "0.3"), (Verdict.unstable, "0.6"), (Verdict.undecided, "0.85")):
     here = found.verdict == verdict
     plt.plot(mu[here], d[here], "s", color=colour, markersize=8, label=verdict.name)
+circles = posed.sos_status == Status.solved
+plt.plot(mu12[circles], d12[circles], "o", mfc="none", markersize=11, color="tab:orange", label="the programme's own")
 plt.plot(mu[paper], d[paper], "o", mfc="none", color="tab:blue", label="stable, paper's class")
 plt.plot(mu[proven & ~paper], d[proven & ~paper], "x", color="tab:green", label="stable, labelled")
 plt.xlabel(r"$\mu_1$")

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from papers import agree, holds
 
-from carom import stability
+from carom import Status, stability
 
 mu, d = (axis.ravel() for axis in np.meshgrid(np.linspace(0.3, 1.48, 24), np.linspace(0.08, 1.18, 24)))
 stances = stability.model("figure3", mu=mu, d=d)
@@ -38,10 +38,27 @@ wide = d > np.tan(np.deg2rad(20.0))
 holds("some proven stances have L1 L2 > 0", bool((proven & ~wide).any()))
 
 # %%
+# The paper's own programme, with flights, on 12 x 12 stances: solved where there is a V2, else proven infeasible
+# (none is ambiguous). The same with one function, Theorem 1: infeasible everywhere, as the paper reports.
+
+mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.38, 1.48, 12), np.linspace(0.08, 1.18, 12)))
+some = stability.model("figure3", mu=mu12, d=d12)
+posed = stability.analyse(some, method="sos")
+alone = stability.analyse(some, method="single")
+for name, result, expected in (("two functions", posed, {Status.solved: 83, Status.infeasible: 61}),
+                               ("one function", alone, {Status.infeasible: 144})):  # fmt: skip
+    for status, count in expected.items():
+        agree(f"{name}: {status.name}, of 144", (result.sos_status == status).sum(), count)
+holds("solved where the class of one number has a member", bool(
+    ((posed.sos_status == Status.solved) == (stability.analyse(some, method="paper").certificate == Kind.paper)).all()))  # fmt: skip
+
+# %%
 
 for verdict, colour in ((Verdict.no_equilibrium, "0.3"), (Verdict.undecided, "0.85")):
     here = found.verdict == verdict
     plt.plot(mu[here], d[here], "s", color=colour, markersize=8, label=verdict.name.replace("_", " "))
+circles = posed.sos_status == Status.solved
+plt.plot(mu12[circles], d12[circles], "o", mfc="none", markersize=11, color="tab:orange", label="the programme's own")
 plt.plot(mu[paper], d[paper], "o", mfc="none", color="tab:blue", label="stable, paper's class")
 plt.plot(mu[proven & ~paper], d[proven & ~paper], "x", color="tab:green", label="stable, labelled")
 plt.axvline(np.tan(np.deg2rad(20.0)), color="k")

@@ -34,7 +34,7 @@ Stance stance_at(const StanceBatch& batch, std::int64_t problem);
 /// Verdicts of stances on two contacts. One with a number that is refused gets
 /// StabilityVerdict::invalid_input and leaves its neighbours unchanged. Everything lives in the
 /// memory space of `batch`. Errors: InvalidInput for shapes that do not fit, for another number
-/// of contacts and for method `sos` with a restitution > 0; BackendUnavailable.
+/// of contacts; BackendUnavailable.
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings = {},
                                   Backend backend = Backend::automatic,
                                   Workspace* workspace = nullptr);
@@ -62,10 +62,10 @@ bool proves_no_equilibrium(const Stance& stance);
 double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
                        std::int64_t events);
 
-/// Errors: InvalidInput as validate, for other than two contacts, for a restitution > 0, and where
-/// no such function can exist or be posed: a wrench with no part along both contacts, a mode that
-/// is not unique, k = W_NN -+ mu W_NT <= 0.
-SosProgramme sos_programme(const Stance& stance);
+/// The programme of `method`, `sos` or `single`. Errors: InvalidInput as validate, for other
+/// methods, for other than two contacts, and where no such function can exist or be posed: a wrench
+/// with no part along both contacts, a mode that is not unique, k = W_NN -+ mu W_NT <= 0.
+SosProgramme sos_programme(const Stance& stance, StabilityMethod method = StabilityMethod::sos);
 
 /// All 4^contacts modes in the order of their words, F < S < P < N, contact 1 first.
 /// Errors: InvalidInput as validate(stance).

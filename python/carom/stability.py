@@ -75,7 +75,7 @@ class StabilityResult(Batched):
     """verdict (n), of carom.stability.StabilityVerdict, with its proof: certificate and its numbers
     s, kappa, margin (n), coefficients (n, 24); or a start (n, 6) from which the motion grows;
     force_margin [N], ambiguous_modes, paradox, growth, events (n); sos_status, sos_residual,
-    sos_iterations (n) of method "sos"."""
+    sos_iterations (n) of methods "sos" and "single"."""
 
     def verdicts(self) -> dict[str, int]:
         """How many stances have each verdict."""

@@ -16,7 +16,7 @@
 #include "stability/modes.hpp"
 #include "stability/numbers.hpp"
 #include "stability/prepare.hpp"
-#include "stability/sos_program.hpp"
+#include "stability/sos.hpp"
 
 namespace carom {
 
@@ -36,24 +36,6 @@ void require_two_contacts(const Stance& stance) {
 }
 
 constexpr std::int64_t kVerifyGrain = 64;
-
-/// With flights the paper's programme is beyond what carom solves.
-void require_inelastic(const Buffer<double>& restitution, std::int64_t contacts) {
-  for (std::size_t at = 0; at < restitution.size(); ++at) {
-    const double e = restitution.host()[at];
-    if (!(e > 0.0)) continue;
-    const auto c = static_cast<std::size_t>(contacts);
-    Refusal refusal{.field = "restitution",
-                    .index = {static_cast<std::int64_t>(at % c)},
-                    .value = settings::shown(e),
-                    .rule =
-                        "must be 0 for method sos: with flights its programme has 3038 "
-                        "equalities and blocks of 56, more than kMaxSdpBlock = " +
-                        std::to_string(kMaxSdpBlock) + "; methods paper and labelled have it"};
-    if (restitution.size() > c) refusal.problem = static_cast<std::int64_t>(at / c);
-    throw InvalidInput(std::move(refusal));
-  }
-}
 
 body::ContactForm contact_of(const Stance& stance, int contact) {
   require::between("contact", contact, 0, static_cast<std::int64_t>(stance.contacts.size()) - 1);
@@ -95,9 +77,6 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
   arrays::require_sizes(batch, batch);
   const Backend chosen = resolve(backend);
   require::reachable(chosen, arrays::common_space("stance batch", batch));
-  if (settings.method == StabilityMethod::sos) {
-    require_inelastic(batch.restitution.to(MemorySpace::host), batch.contacts);
-  }
   const WorkspaceLease lease(workspace);
   return entries<StabilityEntries>(chosen).analyse(batch, settings, lease.state());
 }
@@ -158,9 +137,13 @@ double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
   return exact::replayed_growth(stance, start, events);
 }
 
-SosProgramme sos_programme(const Stance& stance) {
+SosProgramme sos_programme(const Stance& stance, StabilityMethod method) {
   require_two_contacts(stance);
-  require_inelastic(stance_batch({&stance, 1}).restitution, 2);
+  if (!poses_a_programme(method)) {
+    throw InvalidInput(Refusal{.field = "method",
+                               .value = std::string(to_string(method)),
+                               .rule = "must be sos or single: the others pose no programme"});
+  }
   const auto setting = stability::setting_of(stability::form_of(stance));
   if (!setting.usable) {
     throw InvalidInput(Refusal{.field = "contacts",
@@ -171,8 +154,22 @@ SosProgramme sos_programme(const Stance& stance) {
                                .rule = "pose no programme: the wrench has no part along both, they "
                                        "do not press, or a mode is not unique"});
   }
-  stability::SosForm form = stability::pose_sos(setting);
-  return {std::move(form.sdp), form.rows, form.unknowns};
+  const auto theorem =
+      method == StabilityMethod::single ? stability::SosTheorem::one : stability::SosTheorem::two;
+  const auto of_p = stability::monomials_of_p();
+  SosProgramme programme;
+  programme.unknowns = static_cast<int>(of_p.size());
+  for (const auto& c : stability::sos_conditions(setting, theorem, {})) {
+    programme.rows +=
+        static_cast<int>(stability::monomials(c.variables, 0, 2 * c.main_degree).size());
+    for (std::size_t k = 0; k <= c.where.size(); ++k) {
+      const auto n = static_cast<int>(c.basis(k).size());
+      programme.blocks.push_back(n);
+      programme.unknowns += n * (n + 1) / 2;
+    }
+  }
+  programme.problem = stability::sos_face(setting, theorem).largest_margin();
+  return programme;
 }
 
 std::vector<StanceMode> contact_modes(const Stance& stance) {

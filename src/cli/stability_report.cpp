@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "cli/table.hpp"
 #include "core/words.hpp"
@@ -94,26 +95,34 @@ std::string point_table(const run::StabilityRun& run) {
   return text;
 }
 
-/// How the paper's own programme ended, and what its class contains.
+/// How the programmes of methods sos and single ended.
 std::string sos_lines(const run::StabilityRun& run) {
   std::string text;
+  std::map<Status, std::int64_t> ended;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(run.done); ++row) {
+    ++ended[run.result.sos_status.host()[row]];
+  }
+  for (const auto& [status, count] : ended) {
+    text += fmt::format("  programme {:<10} {:>9}\n",
+                        status == Status::cancelled ? "not posed" : to_string(status), count);
+  }
   for (std::size_t i = 0; i < std::min(run.points.stances.size(), kRows); ++i) {
     if (run.row[i] < 0) continue;
     const auto row = static_cast<std::size_t>(run.row[i]);
     const Status status = run.result.sos_status.host()[row];
     if (status == Status::cancelled) continue;
-    const SosProgramme programme = sos_programme(run.points.stances[i]);
-    const std::vector<int>& blocks = programme.problem.blocks;
+    const SosProgramme programme = sos_programme(run.points.stances[i], run.settings.method);
     text += fmt::format(
-        "  {}: programme of {} equalities, {} unknowns, {} blocks up to {}: {} after {} "
-        "iterations, "
-        "residual {:.2g}; {}\n",
-        i, programme.rows, programme.unknowns, blocks.size(),
-        *std::max_element(blocks.begin(), blocks.end()), to_string(status),
+        "  {}: programme of {} equalities, {} unknowns, {} blocks up to {}; on its face {} "
+        "unknowns, "
+        "blocks up to {}: {} after {} iterations, residual {:.2g}; {}\n",
+        i, programme.rows, programme.unknowns, programme.blocks.size(),
+        std::ranges::max(programme.blocks), programme.problem.objective.size() - 1,
+        std::ranges::max(programme.problem.blocks), to_string(status),
         run.result.sos_iterations.host()[row], run.result.sos_residual.host()[row],
-        run.result.certificate.host()[row] == CertificateKind::sos
-            ? "its V2 is proven"
-            : "no function confirmed (--method paper decides this class by one number)");
+        status == Status::infeasible                                 ? "no such function exists"
+        : run.result.certificate.host()[row] == CertificateKind::sos ? "its function is proven"
+                                                                     : "no function confirmed");
   }
   return text;
 }
@@ -150,7 +159,7 @@ std::string stability_report(const run::StabilityRun& run) {
     }
     text += '\n';
   }
-  if (run.settings.method == StabilityMethod::sos) text += sos_lines(run);
+  if (poses_a_programme(run.settings.method)) text += sos_lines(run);
   if (run.impact) {
     text += fmt::format("\n  impact: {}, impulses {:.10g} and {:.10g} N s, velocity after {}\n",
                         to_string(run.impact->kind), run.impact->normal_impulse,

@@ -8,7 +8,9 @@
 #include <carom/types/qp.hpp>
 
 #include "compliant/backends.hpp"
+#include "compliant/elements_programme.hpp"
 #include "compliant/kernels/compliant_centripetal.hpp"
+#include "core/parallel.hpp"
 
 namespace carom {
 
@@ -314,6 +316,49 @@ void solve_open(const std::vector<ConvexProgramme>& programmes,
   }
 }
 
+/// Rows to a velocity from which on the programme of unilateral rows alone is solved in velocities.
+constexpr int kRowsToAVelocity = 2;
+constexpr int kFoundationIterations = 100;
+
+/// Whether a layout is of unilateral rows alone, many to each velocity.
+bool is_foundation(const std::vector<RowType>& layout, std::int64_t velocities) {
+  const auto unilateral = std::count(layout.begin(), layout.end(), RowType::unilateral);
+  const auto absent = std::count(layout.begin(), layout.end(), RowType::none);
+  return unilateral + absent == static_cast<std::ptrdiff_t>(layout.size()) &&
+         unilateral >= kRowsToAVelocity * velocities;
+}
+
+/// The step of a foundation; false where a row has neither spring nor damper or the answer is not
+/// as precise as asked. More rows than velocities are redundant and have no M^ (24).
+bool solve_foundation(const CompliantBatch& batch, std::int64_t problem,
+                      const CompliantSettings& settings, CompliantResult& result) {
+  const Step step(batch, problem);
+  std::vector<int> picked;
+  for (std::size_t i = 0; i < step.type.size(); ++i) {
+    if (step.type[i] == RowType::unilateral) picked.push_back(static_cast<int>(i));
+  }
+  const MatrixXd g = rows_of(step.jacobian, picked);
+  const Eigen::LLT<MatrixXd> mass(step.mass);
+  const VectorXd start = step.velocity + step.h * mass.solve(step.force);
+  const VectorXd rate = step.h * step.stiffness(picked) + step.damping(picked);
+  if (!(rate.minCoeff() > 0.0)) return false;
+  const VectorXd flow = g * start + step.h * step.jacobian_dot_v(picked) +
+                        step.stiffness(picked).cwiseProduct(step.phi(picked)).cwiseQuotient(rate);
+  const VectorXd eta = step.h * rate;
+  const MatrixXd factor = mass.matrixL().solve(g.transpose()).transpose();
+  const ElementsAnswer answer =
+      solve_elements(factor, eta, -eta.cwiseProduct(flow), settings.tolerance,
+                     settings.max_iterations > 0 ? settings.max_iterations : kFoundationIterations);
+  if (!(answer.residual <= settings.tolerance)) return false;
+  VectorXd all = VectorXd::Zero(batch.rows);
+  all(picked) = answer.impulse;
+  result.status.data()[problem] = Status::solved;
+  result.residual.data()[problem] = answer.residual;
+  result.iterations.data()[problem] = answer.iterations;
+  hand_out(batch, problem, all, result);
+  return true;
+}
+
 /// A batch of programmes of one layout, and where their answers go.
 void solve_layout(const std::vector<std::int64_t>& problems,
                   const std::vector<ConvexProgramme>& programmes, const CompliantBatch& batch,
@@ -464,7 +509,18 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
     if (!acceptable(batch, p)) continue;
     layouts[types_of(batch, p)].push_back(p);
   }
-  for (const auto& [layout, problems] : layouts) {
+  for (auto& [layout, problems] : layouts) {
+    if (settings.method == QpMethod::automatic && is_foundation(layout, batch.velocities)) {
+      std::vector<std::uint8_t> done(problems.size());
+      parallel_for_each(
+          static_cast<std::int64_t>(problems.size()), settings.threads, [&](std::int64_t k) {
+            const auto at = static_cast<std::size_t>(k);
+            done[at] = solve_foundation(batch, problems[at], settings, result) ? 1 : 0;
+          });
+      std::size_t at = 0;
+      std::erase_if(problems, [&](std::int64_t) { return done[at++] != 0; });
+      if (problems.empty()) continue;
+    }
     std::vector<ConvexProgramme> programmes;
     programmes.reserve(problems.size());
     for (const std::int64_t p : problems) {

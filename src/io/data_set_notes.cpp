@@ -194,9 +194,9 @@ constexpr DataSetNote kNotes[] = {
     {"/result/start_events", "points", "", "within how many events"},
     {"/result/events", "points", "", "events that were simulated"},
     {"/result/sos_status", "points", "",
-     "method sos: status of its program; cancelled: none posed"},
-    {"/result/sos_residual", "points", "", "method sos: recomputed residual of its program"},
-    {"/result/sos_iterations", "points", "", "method sos: of the interior-point method"},
+     "methods sos, single: status of the program; cancelled: none posed"},
+    {"/result/sos_residual", "points", "", "likewise, recomputed residual of the program"},
+    {"/result/sos_iterations", "points", "", "likewise, of the interior-point method"},
     {"/result/exact", "points", "", "1: interval arithmetic confirms the certificate"},
     // motions
     {"/time", "times", "s", "of the stored states"},

@@ -91,15 +91,16 @@ ordered_json certificate_json(const run::StabilityRun& run, std::size_t row) {
 ordered_json sos_json(const run::StabilityRun& run, const Stance& stance, std::size_t row) {
   const Status status = run.result.sos_status.host()[row];
   if (status == Status::cancelled) return nullptr;
-  const SosProgramme programme = sos_programme(stance);
-  const std::vector<int>& blocks = programme.problem.blocks;
+  const SosProgramme programme = sos_programme(stance, run.settings.method);
   return {{"status", to_string(status)},
           {"residual", number_or_null(run.result.sos_residual.host()[row])},
           {"iterations", run.result.sos_iterations.host()[row]},
           {"rows", programme.rows},
           {"unknowns", programme.unknowns},
-          {"blocks", blocks.size()},
-          {"largest_block", *std::max_element(blocks.begin(), blocks.end())}};
+          {"blocks", programme.blocks.size()},
+          {"largest_block", std::ranges::max(programme.blocks)},
+          {"face_unknowns", programme.problem.objective.size() - 1},
+          {"face_largest_block", std::ranges::max(programme.problem.blocks)}};
 }
 
 ordered_json counterexample_json(const StabilityResult& result, std::size_t row) {
@@ -149,7 +150,7 @@ ordered_json point_json(const run::StabilityRun& run, std::size_t i, bool with_m
   entry["growth"] = judged ? number_or_null(run.result.growth.host()[row]) : ordered_json(nullptr);
   entry["verdict"] = to_string(verdict);
   entry["certificate"] = judged ? certificate_json(run, row) : ordered_json(nullptr);
-  if (run.settings.method == StabilityMethod::sos) {
+  if (poses_a_programme(run.settings.method)) {
     entry["sos"] = judged ? sos_json(run, points.stances[i], row) : ordered_json(nullptr);
   }
   entry["counterexample"] = judged ? counterexample_json(run.result, row) : ordered_json(nullptr);

@@ -14,8 +14,7 @@ namespace carom::run {
 namespace {
 
 constexpr std::int64_t kStancesAtOnce = 16384;
-constexpr std::int64_t kProgrammes = 16;  // a piece of method sos: seconds each
-constexpr std::size_t kMostProgrammes = 1024;
+constexpr std::int64_t kProgrammes = 1024;  // a piece of methods sos and single: milliseconds each
 
 void append(StabilityResult& to, StabilityResult& from, std::int64_t first, std::int64_t count) {
   const StanceSizes sizes{count, 2};
@@ -75,14 +74,6 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   run.points = std::move(points);
   run.settings = settings;
   run.backend = backend;
-  const bool sos = settings.method == StabilityMethod::sos;
-  if (sos && run.points.stances.size() > kMostProgrammes) {
-    throw InvalidInput(Refusal{.field = "method",
-                               .relation = "sos of",
-                               .value = std::to_string(run.points.stances.size()) + " points",
-                               .rule = "must be of at most " + std::to_string(kMostProgrammes) +
-                                       ": its programme takes seconds a point"});
-  }
   std::vector<Stance> pairs;
   const auto& stances = run.points.stances;
   for (std::size_t i = 0; i < stances.size(); ++i) {
@@ -95,11 +86,12 @@ StabilityRun run_stability(StancePoints points, const StabilitySettings& setting
   const auto rows = static_cast<std::int64_t>(pairs.size());
   run.result = allocate<StabilityResult>(StanceSizes{rows, 2});
   const StanceBatch all = stance_batch(pairs);
+  const std::int64_t at_once = poses_a_programme(settings.method) ? kProgrammes : kStancesAtOnce;
   StabilitySettings part_settings = settings;  // of the piece: random states by the chart's index
   Workspace workspace;
   control.show(0, rows);
   while (run.done < rows && !control.is_stopped()) {
-    const std::int64_t end = std::min(rows, run.done + (sos ? kProgrammes : kStancesAtOnce));
+    const std::int64_t end = std::min(rows, run.done + at_once);
     part_settings.first_problem = settings.first_problem + run.done;
     auto part =
         analyse_stability(arrays::slice(all, run.done, end), part_settings, backend, &workspace);

@@ -20,7 +20,9 @@ void solve_programmes(const PreparedStances& prepared, const StabilitySettings& 
   parallel_for_each(prepared.problems, settings.threads, [&](std::int64_t problem) {
     const auto p = static_cast<std::size_t>(problem);
     if (result.verdict.host()[p] != StabilityVerdict::undecided) return;
-    const SosAnswer answer = solve_sos(view.form(problem));
+    const SosAnswer answer =
+        solve_sos(view.form(problem),
+                  settings.method == StabilityMethod::single ? SosTheorem::one : SosTheorem::two);
     result.sos_status.host()[p] = answer.status;
     if (answer.status == Status::cancelled) return;
     result.sos_residual.host()[p] = answer.residual;
@@ -38,7 +40,7 @@ void solve_programmes(const PreparedStances& prepared, const StabilitySettings& 
 
 void certify_undecided(const StanceBatch& batch, const PreparedStances& prepared,
                        const StabilitySettings& settings, StabilityResult& result) {
-  if (settings.method == StabilityMethod::sos) return solve_programmes(prepared, settings, result);
+  if (poses_a_programme(settings.method)) return solve_programmes(prepared, settings, result);
   const bool wanted =
       settings.method == StabilityMethod::any || settings.method == StabilityMethod::labelled;
   if (!wanted) return;

@@ -7,9 +7,7 @@ namespace carom::stability {
 
 namespace {
 
-constexpr int kDegree = 3;        // of P
-constexpr int kMainDegree = 2;    // of the monomials whose squares are summed
-constexpr int kFactorDegree = 1;  // of those that multiply a condition's polynomial
+constexpr int kDegree = 3;  // of P
 /// Share of the energy that V2 + m V1 is at least: what makes it positive, not only not negative.
 constexpr double kPositive = 1e-3;
 
@@ -25,7 +23,12 @@ Polynomial linear(const std::vector<double>& factors) {
 
 class Conditions {
  public:
-  explicit Conditions(const Setting& s) : s_(s), of_p_(monomials(5, 1, kDegree)) {
+  Conditions(const Setting& s, SosTheorem theorem, const std::vector<Monomial>& of_p)
+      : s_(s),
+        single_(theorem == SosTheorem::one),
+        // what bounces flies, and falls with the impact after it: but not by Theorem 1
+        flights_(!single_ && (s.side[0].e > 0.0 || s.side[1].e > 0.0)),
+        of_p_(of_p) {
     // two unit vectors across n; e1, e2 = z, theta where both contacts are level
     const Vector3d axis = std::fabs(s.n(2)) < 0.9 ? Vector3d::UnitZ() : Vector3d::UnitX();
     across_[1] = (axis - axis.dot(s.n) * s.n).normalized();
@@ -38,12 +41,12 @@ class Conditions {
       for (int way = 0; way < 2; ++way) slip(i, way);
       for (int kind = 0; kind < 3; ++kind) impact(i, kind);
     }
+    if (single_) flight();
     for (int way = 0; way < 2; ++way) {
       if (slides(s_, way)) sliding(way);
     }
     return std::move(conditions_);
   }
-  [[nodiscard]] const std::vector<Monomial>& of_p() const { return of_p_; }
 
  private:
   using State = std::array<Polynomial, 5>;
@@ -82,15 +85,26 @@ class Conditions {
     }
     return sum;
   }
-  SosCondition& begin(std::string name, const State& state, std::size_t variables) {
+  SosCondition& begin(std::string name, const State& state, std::vector<int> weights, int order) {
     SosCondition& condition = conditions_.emplace_back();
     condition.name = std::move(name);
-    condition.variables = variables;
+    condition.variables = weights.size();
+    std::copy(weights.begin(), weights.end(), condition.weight.begin());
+    condition.order = order;
     condition.state = state;
     return condition;
   }
-  /// `linear_ones`, their products and the unit ball.
-  static void restrict_to(SosCondition& condition, const std::vector<Polynomial>& linear_ones) {
+  /// y in V2, which the single function has not.
+  [[nodiscard]] Polynomial of_y(std::vector<double> factors) const {
+    return single_ ? Polynomial() : linear(factors);
+  }
+  /// `linear_ones` with a largest coefficient of 1, their products and the unit ball.
+  static void restrict_to(SosCondition& condition, std::vector<Polynomial> linear_ones) {
+    for (Polynomial& one : linear_ones) {
+      double size = 0.0;
+      for (const auto& [m, value] : one.terms()) size = std::max(size, std::fabs(value));
+      one = Polynomial(1.0 / size) * one;
+    }
     condition.where = linear_ones;
     for (std::size_t i = 0; i < linear_ones.size(); ++i) {
       for (std::size_t j = i + 1; j < linear_ones.size(); ++j) {
@@ -102,7 +116,7 @@ class Conditions {
     condition.where.push_back(std::move(ball));
   }
 
-  /// V2 + m V1 in the admissible states: instead of (36)-(38).
+  /// V2 + m V1, or V, in the admissible states: instead of (36)-(38).
   void positive() {
     State x;
     for (std::size_t k = 0; k < 5; ++k) {
@@ -110,7 +124,7 @@ class Conditions {
       unit[k] = 1.0;
       x[k] = linear(unit);
     }
-    SosCondition& c = begin("positive", x, 5);
+    SosCondition& c = begin("positive", x, {2, 2, 1, 1, 1}, 2);
     for (const Monomial& m : of_p_) c.per_coefficient.push_back(composed(m, x));
     const Polynomial kinetic = Polynomial(0.5) * (x[2] * x[2] + x[3] * x[3] + x[4] * x[4]);
     const Polynomial work =
@@ -120,9 +134,9 @@ class Conditions {
       const auto [z, theta] = across(side.normal / side.normal.norm());
       gaps.push_back(Polynomial(z) * x[0] + Polynomial(theta) * x[1]);
     }
-    c.known =
-        Polynomial(s_.m) * (kinetic - work) -
-        Polynomial(kPositive * s_.m) * (kinetic + Polynomial(s_.g.norm()) * (gaps[0] + gaps[1]));
+    const Polynomial share = kinetic + Polynomial(s_.g.norm()) * (gaps[0] + gaps[1]);
+    c.known = Polynomial(-kPositive * s_.m) * share;
+    if (!single_) c.known = c.known + Polynomial(s_.m) * (kinetic - work);
     restrict_to(c, gaps);
   }
 
@@ -138,11 +152,11 @@ class Conditions {
     for (std::size_t k = 0; k < 3; ++k) {
       rate[2 + k] = Polynomial(side.slip_acceleration[way](static_cast<int>(k)));
     }
-    SosCondition& c = begin(named("slip", i) + (way == 0 ? "+" : "-"), x, 3);
+    SosCondition& c = begin(named("slip", i) + (way == 0 ? "+" : "-"), x, {2, 1, 1}, 1);
     for (const Monomial& m : of_p_) {
       c.per_coefficient.push_back(Polynomial(-1.0) * derivative(m, x, rate));
     }
-    c.known = linear({0.0, -turn.dot(s_.n), -along.dot(s_.n)});
+    c.known = of_y({0.0, -turn.dot(s_.n), -along.dot(s_.n)});
     restrict_to(c, {linear({1.0}), linear({0.0, 0.0, sign})});
   }
 
@@ -157,192 +171,140 @@ class Conditions {
     for (std::size_t k = 0; k < 3; ++k) {
       rate[2 + k] = Polynomial(pull * s_.n(static_cast<int>(k)));
     }
-    SosCondition& c = begin(way == 0 ? "both slide+" : "both slide-", x, 1);
+    SosCondition& c = begin(way == 0 ? "both slide+" : "both slide-", x, {1}, 1);
     for (const Monomial& m : of_p_) {
       c.per_coefficient.push_back(Polynomial(-1.0) * derivative(m, x, rate));
     }
-    c.known = linear({-sign});
+    c.known = of_y({-sign});
     restrict_to(c, {linear({1.0})});
   }
 
+  /// -dV/dt of flight, by Theorem 1 alone. x: both gaps, v.
+  void flight() {
+    const Vector3d zero = Vector3d::Zero();
+    const auto unit = [](int k) { return Vector3d(Vector3d::Unit(k)); };
+    const State x = state_of({s_.gap_dual[0], s_.gap_dual[1], zero, zero, zero},
+                             {zero, zero, unit(0), unit(1), unit(2)});
+    State rate = state_of({zero, zero, unit(0), unit(1), unit(2)}, std::vector<Vector3d>(5, zero));
+    for (int k = 0; k < 3; ++k) rate[2 + static_cast<std::size_t>(k)] = Polynomial(s_.g(k));
+    SosCondition& c = begin("flight", x, {2, 2, 1, 1, 1}, 1);
+    for (const Monomial& m : of_p_) {
+      c.per_coefficient.push_back(Polynomial(-1.0) * derivative(m, x, rate));
+    }
+    restrict_to(c, {linear({1.0}), linear({0.0, 1.0})});
+  }
+
   /// V2 before less V2 after an impact of contact i, gap j >= 0: (68)-(73), one cone for each kind
-  /// of impact. x: gap j, v before.
+  /// of impact. x: gap j, then of v before the turn about i and two parts across it, and the
+  /// duration of the flight before the impact, from whose start V2 counts.
   void impact(int i, int kind) {
-    const Side& side = s_.side[i];
+    const Side &side = s_.side[i], &other = s_.side[1 - i];
     const Vector3d lift = s_.gap_dual[1 - i].normalized();
-    const double det = side.nn * side.tt - side.nt * side.nt;
+    const double det = side.nn * side.tt - side.nt * side.nt, bounce = 1.0 + side.e;
     // impulses, linear in v
     const Vector3d &normal = side.normal, &tangent = side.tangent;
-    Vector3d pressed = (-side.tt * normal + side.nt * tangent) / det;
-    Vector3d rubbed = (side.nt * normal - side.nn * tangent) / det;
+    Vector3d pressed = (-bounce * side.tt * normal + side.nt * tangent) / det;
+    Vector3d rubbed = (bounce * side.nt * normal - side.nn * tangent) / det;
     const double sign = kind == 1 ? 1.0 : -1.0;
     if (kind > 0) {
-      pressed = -normal / (side.nn - sign * side.mu * side.nt);
+      pressed = -bounce * normal / (side.nn - sign * side.mu * side.nt);
       rubbed = -sign * side.mu * pressed;
     }
     const Matrix3d after =
         Matrix3d::Identity() + normal * pressed.transpose() + tangent * rubbed.transpose();
-    const Vector3d zero = Vector3d::Zero();
-    const auto unit = [](int k) { return Vector3d(Vector3d::Unit(k)); };
-    const State x = state_of({lift, zero, zero, zero}, {zero, unit(0), unit(1), unit(2)});
-    const State next =
-        state_of({lift, zero, zero, zero}, {zero, after.col(0), after.col(1), after.col(2)});
-    const char* kinds[] = {" stick", " slip+", " slip-"};
-    SosCondition& c = begin(named("impact", i) + kinds[kind], x, 4);
+    // an approach whose impulse is of size 1: near k = 0 a slipping one is as small as k
+    const double stiffness = kind == 0 ? side.nn : side.nn - sign * side.mu * side.nt;
+    const Vector3d axis[] = {side.turn.normalized(),
+                             std::min(1.0, stiffness / side.nn) * side.normal_dual.normalized(),
+                             side.tangent_dual.normalized()};
+    std::vector<Vector3d> place{lift}, before{Vector3d::Zero()}, then{Vector3d::Zero()};
+    std::vector<int> weights{2};
+    for (const Vector3d& a : axis) {
+      place.push_back(Vector3d::Zero()), before.push_back(a), then.push_back(after * a);
+      weights.push_back(1);
+    }
+    if (flights_) {
+      place.push_back(Vector3d::Zero()), before.push_back(-s_.g), then.push_back(Vector3d::Zero());
+      weights.push_back(1);
+    }
+    State x = state_of(place, before);
+    const State next = state_of(place, then);
+    const auto of_velocity = [&](const Vector3d& w, double of_duration) {
+      std::vector<double> factors{0.0, axis[0].dot(w), axis[1].dot(w), axis[2].dot(w)};
+      // what vanishes but for rounding has no monomial
+      for (double& f : factors) f = std::fabs(f) > 1e-14 * w.norm() ? f : 0.0;
+      if (flights_) factors.push_back(of_duration);
+      return linear(factors);
+    };
+    /// w.q at the start of the flight less w.q at its end: -w.v D + w.g D^2 / 2
+    const auto moved = [&](const Vector3d& w) {
+      return of_velocity(-w, 0.5 * w.dot(s_.g)) * linear({0.0, 0.0, 0.0, 0.0, 1.0});
+    };
+    if (flights_) {
+      for (std::size_t k = 0; k < 2; ++k) x[k] = x[k] + moved(across_[k]);
+    }
+    SosCondition& c = begin(named("impact", i) + kImpactKinds[kind], x, weights, 2);
     for (const Monomial& m : of_p_) {
       c.per_coefficient.push_back(composed(m, x) - composed(m, next));
     }
-    const auto of_velocity = [](const Vector3d& w) {
-      const Vector3d u = w.normalized();
-      return linear({0.0, u(0), u(1), u(2)});
-    };
-    std::vector<Polynomial> where{linear({1.0}), of_velocity(-normal)};
-    if (kind == 0) {
-      where.push_back(of_velocity(side.mu * pressed - rubbed));
-      where.push_back(of_velocity(side.mu * pressed + rubbed));
+    if (flights_) {
+      c.known = moved(s_.n);
+      c.main_degree = 3, c.factor_degree = 2;  // of P, whose z is quadratic in the duration
+    }
+    const auto part = [&](const Vector3d& w) { return of_velocity(w.normalized(), 0.0); };
+    std::vector<Polynomial> where{linear({1.0})};
+    if (flights_) {
+      where.push_back(linear({0.0, 0.0, 0.0, 0.0, 1.0}));
+      // gap i at the start by the duration: N.v before the impact is not positive either
+      where.push_back(of_velocity(-normal, 0.5 * normal.dot(s_.g)));
     } else {
-      where.push_back(of_velocity(sign * after.transpose() * tangent));
+      where.push_back(part(-normal));
+    }
+    if (kind == 0) {
+      where.push_back(part(side.mu * pressed - rubbed));
+      where.push_back(part(side.mu * pressed + rubbed));
+    } else {
+      where.push_back(part(sign * after.transpose() * tangent));
     }
     restrict_to(c, where);
+    if (!flights_) return;
+    const Polynomial gap = linear({other.normal.dot(lift)}) + moved(other.normal);
+    c.where.insert(c.where.end() - 1, gap);
   }
 
   static std::string named(const char* what, int i) {
     return std::string(what) + " " + std::to_string(i + 1);
   }
 
+  static constexpr const char* kImpactKinds[] = {" stick", " slip+", " slip-"};
   const Setting& s_;
+  bool single_, flights_;
   std::vector<Monomial> of_p_;
   Vector3d across_[2];
   std::vector<SosCondition> conditions_;
 };
 
-/// Equalities between the coefficients of f and of the sums of squares.
-class Equalities {
- public:
-  explicit Equalities(SosForm& to) : to_(to) {
-    for (const SosCondition& c : to.conditions) {
-      first_.push_back(size_);
-      for (std::size_t k = 0; k <= c.where.size(); ++k) {
-        const auto n = static_cast<int>(basis(c, k).size());
-        to.sdp.blocks.push_back(n);
-        size_ += static_cast<std::size_t>(n * n);
-        to.unknowns += n * (n + 1) / 2;
-      }
-    }
-    to.unknowns += static_cast<int>(to.of_p.size());
-    to.sdp.constant.assign(size_, 0.0);
-    std::size_t at = 0;
-    for (const int n : to.sdp.blocks) {  // the least sum of traces
-      for (int i = 0; i < n; ++i) to.sdp.constant[at + static_cast<std::size_t>(i * n + i)] = 1.0;
-      at += static_cast<std::size_t>(n * n);
-    }
-  }
-
-  void write() {
-    const SosCondition& first = to_.conditions.front();
-    // P's own coefficients stand alone in the first condition's rows
-    const std::vector<Sparse> matrices = matrices_of(0);
-    const auto all = monomials(first.variables, 0, 2 * kMainDegree);
-    to_.rows = static_cast<int>(all.size());
-    for (std::size_t row = 0; row < all.size(); ++row) {
-      const auto found = std::find(to_.of_p.begin(), to_.of_p.end(), all[row]);
-      if (found == to_.of_p.end()) {
-        add_row(matrices[row], first.known.coefficient(all[row]));
-      }
-    }
-    for (const Monomial& m : to_.of_p) {
-      const auto row = static_cast<std::size_t>(std::find(all.begin(), all.end(), m) - all.begin());
-      of_p_.push_back(matrices[row]);
-      to_.coefficient_rows.push_back(dense(matrices[row]));
-      to_.coefficient_constants.push_back(-first.known.coefficient(m));
-    }
-    for (std::size_t c = 1; c < to_.conditions.size(); ++c) write(c);
-  }
-
- private:
-  struct Entry {
-    std::size_t place;
-    double value;
-  };
-  using Sparse = std::vector<Entry>;
-
-  static std::vector<Monomial> basis(const SosCondition& c, std::size_t factor) {
-    return monomials(c.variables, 0, factor == 0 ? kMainDegree : kFactorDegree);
-  }
-
-  /// For every monomial the matrix whose product with X is its coefficient in the sums of squares.
-  [[nodiscard]] std::vector<Sparse> matrices_of(std::size_t condition) const {
-    const SosCondition& c = to_.conditions[condition];
-    const auto all = monomials(c.variables, 0, 2 * kMainDegree);
-    std::map<Monomial, std::size_t> index;
-    for (std::size_t k = 0; k < all.size(); ++k) index[all[k]] = k;
-    std::vector<Sparse> result(all.size());
-    std::size_t at = first_[condition];
-    for (std::size_t k = 0; k <= c.where.size(); ++k) {
-      const auto b = basis(c, k);
-      const Polynomial factor = k == 0 ? Polynomial(1.0) : c.where[k - 1];
-      for (std::size_t i = 0; i < b.size(); ++i) {
-        for (std::size_t j = 0; j < b.size(); ++j) {
-          for (const auto& [m, value] : factor.terms()) {
-            result[index.at(b[i] + b[j] + m)].push_back({at + i * b.size() + j, value});
-          }
-        }
-      }
-      at += b.size() * b.size();
-    }
-    return result;
-  }
-  [[nodiscard]] std::vector<double> dense(const Sparse& entries) const {
-    std::vector<double> row(size_, 0.0);
-    for (const Entry& e : entries) row[e.place] += e.value;
-    return row;
-  }
-  void add_row(const Sparse& entries, double value) {
-    const std::vector<double> row = dense(entries);
-    to_.sdp.objective.push_back(value);
-    to_.sdp.coefficients.insert(to_.sdp.coefficients.end(), row.begin(), row.end());
-  }
-  /// <X, M_row> = known + sum_a p_a f_a with p_a = <X, M_a> - known_a.
-  void write(std::size_t condition) {
-    const SosCondition& c = to_.conditions[condition];
-    const auto all = monomials(c.variables, 0, 2 * kMainDegree);
-    std::vector<Sparse> matrices = matrices_of(condition);
-    to_.rows += static_cast<int>(all.size());
-    for (std::size_t row = 0; row < all.size(); ++row) {
-      double value = c.known.coefficient(all[row]);
-      for (std::size_t a = 0; a < to_.of_p.size(); ++a) {
-        const double factor = c.per_coefficient[a].coefficient(all[row]);
-        if (factor == 0.0) continue;
-        value += factor * to_.coefficient_constants[a];
-        for (const Entry& e : of_p_[a]) matrices[row].push_back({e.place, -factor * e.value});
-      }
-      add_row(matrices[row], value);
-    }
-  }
-
-  SosForm& to_;
-  std::vector<std::size_t> first_;
-  std::vector<Sparse> of_p_;
-  std::size_t size_ = 0;
-};
-
 }  // namespace
 
-std::vector<double> SosForm::coefficients(const std::vector<double>& x) const {
-  std::vector<double> result = coefficient_constants;
-  for (std::size_t a = 0; a < result.size(); ++a) {
-    for (std::size_t k = 0; k < x.size(); ++k) result[a] += coefficient_rows[a][k] * x[k];
+Polynomial SosCondition::at(const std::vector<double>& p) const {
+  Polynomial f = known;
+  for (std::size_t a = 0; a < p.size(); ++a) f = f + Polynomial(p[a]) * per_coefficient[a];
+  return f;
+}
+
+std::vector<Monomial> monomials_of_p() { return monomials(5, 1, kDegree); }
+
+std::vector<Monomial> leading_monomials_of_p() {
+  std::vector<Monomial> result;
+  for (const Monomial& m : monomials_of_p()) {
+    if (2 * (m[0] + m[1]) + m[2] + m[3] + m[4] == 2) result.push_back(m);
   }
   return result;
 }
 
-SosForm pose_sos(const Setting& setting) {
-  SosForm programme;
-  Conditions conditions(setting);
-  programme.conditions = conditions.all();
-  programme.of_p = conditions.of_p();
-  Equalities(programme).write();
-  return programme;
+std::vector<SosCondition> sos_conditions(const Setting& setting, SosTheorem theorem,
+                                         const std::vector<Monomial>& of_p) {
+  return Conditions(setting, theorem, of_p).all();
 }
 
 }  // namespace carom::stability

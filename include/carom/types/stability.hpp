@@ -104,7 +104,8 @@ enum class StabilityMethod : std::uint8_t {
   paper,     ///< the paper's class of functions alone
   labelled,  ///< functions of the last contact touched alone
   simulate,  ///< simulation alone
-  sos,       ///< the paper's own programme of 55 coefficients, where all e are 0: for comparison
+  sos,  ///< the paper's own programme of 55 coefficients, Theorem 2 (docs/explanation/stability.md)
+  single,  ///< the same with one function, Theorem 1
 };
 
 template <>
@@ -114,13 +115,18 @@ inline constexpr auto words<StabilityMethod> = std::to_array<Word<StabilityMetho
     {StabilityMethod::labelled, "labelled"},
     {StabilityMethod::simulate, "simulate"},
     {StabilityMethod::sos, "sos"},
+    {StabilityMethod::single, "single"},
 });
+
+constexpr bool poses_a_programme(StabilityMethod method) {
+  return method == StabilityMethod::sos || method == StabilityMethod::single;
+}
 
 enum class CertificateKind : std::uint8_t {
   none,
   paper,     ///< V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2
   labelled,  ///< one function for each contact that was touched last
-  sos,       ///< as `paper`, s and kappa read from an answer of the paper's own programme
+  sos,       ///< as `paper`, s and kappa read from an answer of methods sos and single
 };
 
 template <>
@@ -210,10 +216,12 @@ struct StabilityResultArrays {
   Array<double> start_growth;        ///< by how much it grew within `start_events`, [problems]
   Array<std::int32_t> start_events;  ///< events of that motion, [problems]; 0 otherwise
   Array<std::int64_t> events;        ///< simulated for this stance, [problems]
-  /// Of method `sos`: how the interior-point method ended; `cancelled` where nothing was posed.
+  /// Of methods `sos` and `single`: `solved` where such functions exist, `infeasible` where it is
+  /// proven that none do, `inaccurate` where neither is shown, `cancelled` where nothing was posed.
   /// [problems]
   Array<Status> sos_status;
-  Array<double> sos_residual;          ///< SdpResult::residual, recomputed, [problems]; NaN without
+  /// Of the programme's equalities and cones, or of the proof; recomputed, [problems]; NaN without.
+  Array<double> sos_residual;
   Array<std::int32_t> sos_iterations;  ///< [problems]
 
   template <class Visit, class... Tables>
@@ -240,13 +248,15 @@ struct StabilityResultArrays {
 };
 struct StabilityResult : StabilityResultArrays<Buffer> {};
 
-/// What method `sos` solves: Theorem 2's conditions on V2 = y + P, P of degrees 1 to 3 in (z,
-/// theta, u, w, omega), as sums of squares (section IV.A, e = 0). X are the Gram matrices; `rows`
-/// counts the equalities before the 55 coefficients of P are eliminated from them.
+/// What methods `sos` and `single` solve: the conditions of Theorem 2 on V2 = y + P, or of Theorem
+/// 1 on V = P, P of degrees 1 to 3 in (z, theta, u, w, omega), as sums of squares (section IV.A).
+/// `problem` is that on the smallest face found of the cone, with its last variable the least
+/// eigenvalue or multiplier to maximise: functions exist if it is not negative.
 struct SosProgramme {
   SdpProblem problem;
-  int rows = 0;      ///< 686 without sliding of both contacts
-  int unknowns = 0;  ///< 2220 likewise: entries of the Gram matrices and coefficients
+  std::vector<int> blocks;  ///< sizes of the Gram matrices before the reduction
+  int rows = 0;             ///< equalities before: 686 without sliding of both contacts and flights
+  int unknowns = 0;         ///< 2220 likewise: entries of the Gram matrices and coefficients
 };
 
 /// One contact mode of a stance (section II.C of the paper), state independent.

@@ -124,7 +124,7 @@ void judge(const StanceBatch& batch, const StabilitySettings& settings, std::siz
 
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,
                                   WorkspaceState* /*workspace*/) {
-  if (settings.method == StabilityMethod::labelled || settings.method == StabilityMethod::sos) {
+  if (settings.method == StabilityMethod::labelled || poses_a_programme(settings.method)) {
     throw InvalidInput(Refusal{.field = "method",
                                .relation = "",
                                .value = std::string(to_string(settings.method)),
