@@ -130,7 +130,8 @@ TEST(StabilityCommand, TheProgrammesOfBothCharts) {
     words.insert(words.end(), chart.begin(), chart.end());
     words.insert(words.end(), {"--method", method, "--json"});
     std::map<std::string, int> count;
-    for (const json& point : carom(words).document()["points"]) {
+    const json document = carom(words).document();
+    for (const json& point : document["points"]) {
       ++count[point["sos"].is_null() ? "none" : point["sos"]["status"].get<std::string>()];
     }
     return count;
