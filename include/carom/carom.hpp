@@ -1,5 +1,6 @@
 #pragma once
 
+#include <carom/affine_vi.hpp>
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
 #include <carom/boxed_lcp.hpp>

@@ -264,6 +264,56 @@ class Differentiable:
         answer = zeroed(self._right(along, settings), not_solved)
         return _judged(made(**answer), "mean", on_error)
 
+    def _again(self, given: dict[str, np.ndarray]) -> Any:
+        """The answer to other numbers."""
+        raise NotImplementedError
+
+    def verify_vjp(
+        self, gradient: Derivative, *, tolerance: float = 1e-4, seed: int = 0, **cotangent: Any
+    ) -> np.ndarray:  # fmt: skip
+        """Whether differences of answers that are solved anew say what `gradient`, of vjp(**cotangent), does: along
+        one random direction of all its inputs, where it is smooth, by tolerance of its terms. They share nothing
+        with the derivative's code, and take steps of 1e-4, 1e-6 and 1e-8 of the inputs.
+        False where the status is not smooth. (n); one verdict for all where problems share an input."""
+        given, inputs = cotangents(cotangent, self._shapes()), self._given()
+        rng, n = np.random.default_rng(seed), inputs.problems
+        names = [name for name in self._inputs if isinstance(getattr(gradient, name, None), np.ndarray)]
+        along: dict[str, np.ndarray] = {}
+        for name in names:
+            array = inputs.given[name]
+            sizes = np.where(np.isfinite(array), np.abs(array), 0.0).max(axis=tuple(range(1, array.ndim)), initial=0.0)
+            way = rng.normal(size=array.shape) * np.where(sizes > 0.0, sizes, 1.0).reshape(-1, *[1] * (array.ndim - 1))
+            along[name] = 0.5 * (way + np.swapaxes(way, -1, -2)) if name == "hessian" else np.where(np.isfinite(array), way, 0.0)
+        for low, high in (("lower", "upper"), ("row_lower", "row_upper"), ("column_lower", "column_upper")):
+            if low in along and high in along:  # equations stay equations
+                same = np.broadcast_to(inputs.given[low] == inputs.given[high], along[high].shape)
+                along[high] = np.where(same, np.broadcast_to(along[low], along[high].shape), along[high])
+        terms = {
+            name: np.asarray(getattr(gradient, name)).reshape(inputs.given[name].shape) * along[name] for name in names
+        }
+        shared = n > 1 and any(len(term) != n for term in terms.values())
+
+        def total(values: list[np.ndarray]) -> np.ndarray:
+            rows = [value.reshape(len(value), -1).sum(axis=1) for value in values]
+            return np.array([sum(row.sum() for row in rows)]) if shared else sum(rows, np.zeros(n))
+
+        def loss(step: float) -> np.ndarray:
+            moved = {name: inputs.given[name] + step * along[name] for name in names}
+            answer = self._again({**inputs.given, **moved})
+            return total([given[name] * getattr(answer, name) for name in given])
+
+        expected, size = total(list(terms.values())), total([np.abs(term) for term in terms.values()])
+        here = total([given[name] * getattr(self, name) for name in given])
+        verdict = np.zeros(expected.shape, dtype=bool)
+        for step in (1e-4, 1e-6, 1e-8):
+            up, down = loss(step), loss(-step)
+            noise = 1e-14 * np.abs(here) / step
+            with np.errstate(invalid="ignore"):
+                verdict |= np.abs((up - down) / (2.0 * step) - expected) <= tolerance * size + noise
+        smooth = (gradient.status == Smoothness.smooth).reshape(n, -1).all(axis=1)
+        found: np.ndarray = smooth & (np.full(n, verdict[0] and smooth.all()) if shared else verdict)
+        return found
+
     def jacobian(self, of: str, wrt: str, *, with_status: bool = False, **settings: Any) -> Any:
         """The whole Jacobian of the answer's array `of` in the input `wrt`, problem by problem: (n, extents
         of `of`, extents of `wrt`), by one product from the left for each number of `of`. NaN where a

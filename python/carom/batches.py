@@ -9,6 +9,7 @@ depends on the start.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +24,46 @@ from .solvers import _CONES, LcpResult, LpResult, QpResult, solve_lcp, solve_lp,
 
 __all__ = ["LcpBatch", "LpBatch", "QpBatch"]
 
+_MOST = 4e-3  # [s] pieces of a quarter of it can be cancelled
 _TREES = ("bound", "tree", "leaf_farkas")
 _TAKES_A_START = ("active_set", "admm", "projected")
+
+class Pending:
+    """A solve that goes on in a thread of its own. Until it is done its object takes no other call."""
+
+    def __init__(self, batch: _Batch, settings: dict[str, Any]) -> None:
+        self._batch, self._settings = batch, settings
+        self._found: Any = None
+        self._error: BaseException | None = None
+        self._stop = batch._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._found = self._batch.solve(**self._settings)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._batch._stop = None
+
+    def cancel(self) -> None:
+        """No further problem is begun; those that are not have the status cancelled. Pieces take about a
+        millisecond, or one problem's time."""
+        self._stop.set()
+
+    def done(self) -> bool:
+        return not self._thread.is_alive()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Waits for it. Errors: TimeoutError after `timeout` seconds; what the solve raises."""
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise TimeoutError(f"not done after {timeout} s")
+        if self._error is not None:
+            raise self._error
+        return self._found
+
 
 class _Batch:
     """Arrays by name, each shared or with its problems in front."""
@@ -36,6 +75,7 @@ class _Batch:
         self._settings = settings
         self._workspace = _core.Workspace()
         self._last: Any = None
+        self._stop: threading.Event | None = None
         for name, value in arrays.items():
             if value is not None:
                 self._arrays[name] = self._taken(name, value)
@@ -81,6 +121,16 @@ class _Batch:
         self._last = None
         return self
 
+    def solve(self) -> Any:
+        raise NotImplementedError
+
+    def solve_async(self, **settings: Any) -> Pending:
+        """solve(**settings) in a thread of its own, which can be cancelled; its result() is that of solve.
+        Errors: InvalidInput while another one goes on."""
+        if self._stop is not None:
+            raise refuse("solve_async", "going on already", "wait for its result first")
+        return Pending(self, settings)
+
     def _part(self, name: str, rows: Any) -> np.ndarray | None:
         array = self._arrays.get(name)
         if array is None or array.ndim <= self._ranks[name] or array.shape[0] in (1, len(rows)):
@@ -110,22 +160,24 @@ class _Batch:
         self, rows: np.ndarray, budget: float | None, start: float,
         solve: Callable[[np.ndarray], Any], keep: Callable[[np.ndarray, Any], None],
     ) -> np.ndarray:  # fmt: skip
-        """solve(rows) in pieces until the budget is spent; the rows that were left."""
-        if budget is None:
+        """solve(rows) in pieces until the budget is spent or somebody cancels; the rows that were left."""
+        if budget is None and self._stop is None:
             if rows.size:
                 keep(rows, solve(rows))
             return rows[:0]
         size, at = 1, 0
         while at < rows.size:
             spent = time.perf_counter() - start
-            if at > 0 and spent >= budget:
+            if at > 0 and ((budget is not None and spent >= budget) or (self._stop is not None and self._stop.is_set())):
                 break
             piece = rows[at : at + size]
             before = time.perf_counter()
             keep(piece, solve(piece))
             at += piece.size
             each = (time.perf_counter() - before) / piece.size
-            left = budget - (time.perf_counter() - start)
+            left = _MOST if budget is None else budget - (time.perf_counter() - start)
+            if self._stop is not None:
+                left = min(left, _MOST)
             size = int(np.clip(0.25 * left / max(each, 1e-9), 1, 4096))
         return rows[at:]
 

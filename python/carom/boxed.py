@@ -182,7 +182,7 @@ def solve_affine_vi(
     solve_boxed_lcp with a multiplier for each row of A, two where it has two bounds.
 
     M (n, v, v), q, lower, upper (n, v), A (n, r, v), l, u (n, r); bounds infinite or left out where
-    absent, present in all problems or in none. The solution is x and the multipliers:
+    absent. The solution is x and the multipliers:
     solution[:, :v] is x. Options: as of solve_boxed_lcp.
     """
     v = from_any("vector", q).shape[-1]
@@ -198,20 +198,18 @@ def solve_affine_vi(
     for name, array, shape in (("M", M, (v, v)), ("A", A, (r, v)), ("l", l, (r,)), ("u", u, (r,)),
                                ("lower", lower, (v,)), ("upper", upper, (v,))):  # fmt: skip
         _shaped(name, array, *shape)
-    for name, array in (("l", l), ("u", u)):
-        there = np.isfinite(array)
-        if (there != there[:1]).any():
-            raise refuse(name, "absent in some problems", "must be there in all or in none")
-    equal = (l == u).all(axis=0) & np.isfinite(l[0])
-    below, above = np.isfinite(l[0]), np.isfinite(u[0]) & ~equal
+    equal = l == u
+    at_l, at_u = ~np.isinf(l), ~np.isinf(u) & ~equal  # a side that a problem lacks has the multiplier 0
+    below, above = at_l.any(axis=0), at_u.any(axis=0)
+    there = np.concatenate([at_l[:, below], at_u[:, above]], axis=1)
     rows = np.concatenate([A[:, below], -A[:, above]], axis=1)
-    rest = np.concatenate([-l[:, below], u[:, above]], axis=1)
+    rest = np.where(there, np.concatenate([-l[:, below], u[:, above]], axis=1), 0.0)
     n, m = rows.shape[:2]
     full = np.zeros((n, v + m, v + m))
     full[:, :v, :v] = M
     full[:, :v, v:] = -rows.transpose(0, 2, 1)
     full[:, v:, :v] = rows
-    free = np.concatenate([equal[below], np.zeros(int(above.sum()), dtype=bool)])
-    lo = np.concatenate([lower, np.broadcast_to(np.where(free, -np.inf, 0.0), (n, m))], axis=1)
-    hi = np.concatenate([upper, np.full((n, m), np.inf)], axis=1)
+    free = np.concatenate([equal[:, below], np.zeros((n, int(above.sum())), dtype=bool)], axis=1)
+    lo = np.concatenate([lower, np.where(free & there, -np.inf, 0.0)], axis=1)
+    hi = np.concatenate([upper, np.where(there, np.inf, 0.0)], axis=1)
     return solve_boxed_lcp(full, np.concatenate([q, rest], axis=1), lo, hi, **options)

@@ -71,6 +71,10 @@ class LcpResult(Proven, Differentiable):
     _inputs = ("matrix", "vector")
     _outputs = ("solution", "w")
 
+    def _again(self, given: dict[str, np.ndarray]) -> LcpResult:
+        found: LcpResult = solve_lcp(given["matrix"], given["vector"], max_nodes=0, tolerance=self.problem["tolerance"])
+        return found
+
     def _left(self, given: dict[str, np.ndarray], names: list[str], settings: dict[str, Any]) -> dict[str, Any]:
         n, k = self.solution.shape
         answer = {"solution": self.solution, "status": self.status}
@@ -166,6 +170,10 @@ class LpResult(Proven, Differentiable):
     _inputs = ("cost", "matrix", "row_lower", "row_upper", "column_lower", "column_upper")
     _outputs = ("solution", "dual", "objective")
 
+    def _again(self, given: dict[str, np.ndarray]) -> LpResult:
+        found: LpResult = solve_lp(*(given[name] for name in self._inputs), tolerance=self.problem["tolerance"])
+        return found
+
     def _as_qp(self) -> LpAsQp:
         return LpAsQp(self._given().all, self.solution, self.dual, self.status)
 
@@ -227,6 +235,11 @@ class QpResult(Proven, Differentiable):
 
     _inputs = ("hessian", "vector", "matrix", "lower", "upper", "cone_matrix", "cone_vector")
     _outputs = ("solution", "dual", "cone_dual", "objective")
+
+    def _again(self, given: dict[str, np.ndarray]) -> QpResult:
+        arrays = [given[name] for name in self._inputs]
+        found: QpResult = solve_qp(*arrays, cones=self.problem["cones"], tolerance=self.problem["tolerance"])
+        return found
 
     def _sizes(self) -> tuple[int, int, int, list[tuple[str, int]]]:
         n, v = self.solution.shape

@@ -81,6 +81,25 @@ def test_budgets_leave_the_rest_cancelled():
     assert found.z[done].tobytes() == whole.z.tobytes()
 
 
+def test_a_solve_can_be_cancelled():
+    rng = np.random.default_rng(6)
+    root = rng.normal(size=(4000, 24, 24))
+    M, q = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(24), rng.normal(size=(4000, 24))
+    solver = carom.LcpBatch(M, q, threads=1)
+    whole = solver.solve_async()
+    with pytest.raises(carom.InvalidInput, match="solve_async"):
+        solver.solve_async()
+    assert whole.result().z.tobytes() == carom.solve_lcp(M, q, max_nodes=0).z.tobytes() and whole.done()
+    pending = solver.solve_async()
+    pending.cancel()
+    found = pending.result()
+    done = found.status == Status.solved
+    assert 0 < done.sum() < 4000 and (found.status[~done] == Status.cancelled).all() and found.verify()[done].all()
+    with pytest.raises(TypeError):
+        solver.solve_async(speed="high").result()
+    assert solver.solve().status.max() == 0  # and the object can be used again
+
+
 def test_working_sets_are_kept_and_can_be_given():
     rng = np.random.default_rng(5)
     root = rng.normal(size=(8, 8))

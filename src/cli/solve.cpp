@@ -34,8 +34,9 @@ namespace {
 
 constexpr const char* kFooter =
     R"(Problems of files, one or thousands: linear complementarity problems (kind lcp),
-boxed and mixed ones with friction indices (kinds boxed_lcp, mixed_lcp), Coulomb friction problems (kind coulomb_friction, always on the host), linear programs
-(kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
+boxed and mixed ones with friction indices (kinds boxed_lcp, mixed_lcp), affine variational
+inequalities (kind affine_vi, a boxed_lcp from there on), Coulomb friction problems (kind
+coulomb_friction, always on the host), linear programs (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
 cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
 lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data sets with
 a leading axis of problems; docs/reference/files.md has every field.

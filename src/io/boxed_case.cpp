@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include <carom/affine_vi.hpp>
 #include <carom/error.hpp>
 
 #include "core/words.hpp"
@@ -166,6 +167,47 @@ run::BoxedLcpProblem read_mixed_lcp(const nlohmann::json& object, const std::str
     problem.lower.push_back(equation ? -kUnbounded : 0.0);
     problem.upper.push_back(kUnbounded);
   }
+  return problem;
+}
+
+run::BoxedLcpProblem read_affine_vi(const nlohmann::json& object, const std::string& where) {
+  AffineViBatch batch;
+  const std::vector<double> q = filled(object, "q", where);
+  const std::size_t v = q.size();
+  std::size_t m = 0;
+  std::vector<double> a;
+  if (object.contains("A")) {
+    Matrix rows = read_matrix(object, "A", where);
+    m = static_cast<std::size_t>(rows.rows);
+    a = block(object, "A", m, v, where);
+  }
+  static_cast<AffineViSizes&>(batch) = {1, static_cast<int>(v), static_cast<int>(m)};
+  batch.matrix = Buffer<double>::from(block(object, "M", v, v, where));
+  batch.vector = Buffer<double>::from(q);
+  batch.constraints = Buffer<double>::from(a);
+  const auto bounds = [&](const char* key, double missing, std::size_t count) {
+    return Buffer<double>::from(object.contains(key)
+                                    ? read_bounds(object, key, missing, count, where)
+                                    : std::vector<double>(count, missing));
+  };
+  batch.row_lower = bounds("l", -kUnbounded, m);
+  batch.row_upper = bounds("u", kUnbounded, m);
+  batch.column_lower = bounds("col_lower", -kUnbounded, v);
+  batch.column_upper = bounds("col_upper", kUnbounded, v);
+  BoxedLcpBatch boxed;
+  try {
+    boxed = boxed_lcp_of(batch);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(where + ": " + error.what());
+  }
+  run::BoxedLcpProblem problem;
+  static_cast<BoxedLcpSizes&>(problem) = boxed;
+  BoxedLcpBatch::each_array(
+      boxed,
+      [](const char*, const Extents&, auto& to, const auto& from) {
+        to.assign(from.data(), from.data() + from.size());
+      },
+      problem, boxed);
   return problem;
 }
 

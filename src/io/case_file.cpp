@@ -240,10 +240,11 @@ struct KindKeys {
   std::string_view kind;
   std::array<std::string_view, 16> keys;  ///< empty ones at the end
 };
-constexpr std::array<KindKeys, 7> kKindKeys = {
+constexpr std::array<KindKeys, 8> kKindKeys = {
     {{"lcp", {"kind", "name", "M", "q", "n"}},
      {"boxed_lcp", {"kind", "name", "M", "q", "lo", "hi", "findex", "mu", "friction_law"}},
      {"mixed_lcp", {"kind", "name", "A", "B", "C", "D", "a", "b"}},
+     {"affine_vi", {"kind", "name", "M", "q", "A", "l", "u", "col_lower", "col_upper"}},
      {"coulomb_friction", {"kind", "name", "dim", "W", "q", "mu", "n", "nc"}},
      {"lp",
       {"kind", "name", "c", "A", "row_lower", "row_upper", "col_lower", "col_upper", "lower",
@@ -265,7 +266,7 @@ void require_keys_of(const nlohmann::json& object, const std::string& kind,
   }
   throw InvalidInput(
       fmt::format("{}: kind \"{}\" is not supported: must be lcp, boxed_lcp, mixed_lcp, "
-                  "coulomb_friction, lp, qp or "
+                  "affine_vi, coulomb_friction, lp, qp or "
                   "socp",
                   where, kind));
 }
@@ -292,10 +293,10 @@ std::string kind_of(const nlohmann::json& object, const std::string& where) {
   if (object.contains("c")) return "lp";
   if (object.contains("cones")) return "socp";
   if (object.contains("P")) return "qp";
-  throw InvalidInput(
-      where +
-      ": kind is missing: must be lcp, boxed_lcp, mixed_lcp, coulomb_friction, lp, qp or "
-      "socp");
+  throw InvalidInput(where +
+                     ": kind is missing: must be lcp, boxed_lcp, mixed_lcp, affine_vi, "
+                     "coulomb_friction, lp, qp or "
+                     "socp");
 }
 
 // single: nothing beside it in the file, which messages then call it by.
@@ -322,6 +323,9 @@ run::CaseProblem case_of(const nlohmann::json& given, const std::filesystem::pat
     result.problem = read_boxed_lcp(object, where);
   } else if (result.kind == "mixed_lcp") {
     result.problem = read_mixed_lcp(object, where);
+  } else if (result.kind == "affine_vi") {
+    result.problem = read_affine_vi(object, where);
+    result.kind = "boxed_lcp";  // which it is from here on, in what is written too
   } else if (result.kind == "coulomb_friction") {
     result.problem = read_coulomb(object, where);
   } else if (result.kind == "lp") {

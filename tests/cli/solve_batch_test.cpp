@@ -166,6 +166,34 @@ TEST(SolveBoxed, OutputsAreInputs) {
   EXPECT_EQ(verdict.status, 0) << verdict.err;
 }
 
+// A monotone inequality that is not a gradient's, and one whose set is empty.
+TEST(SolveBoxed, VariationalInequalities) {
+  const Scratch scratch;
+  const json skew = {{0, 1}, {-1, 0}};
+  const json vi = {{"kind", "affine_vi"},    {"M", skew},           {"q", {-1, 1}},
+                   {"A", {{1, 1}, {1, -1}}}, {"l", {0.5, nullptr}}, {"u", {0.5, 0.25}},
+                   {"col_lower", 0}};
+  json none = vi;
+  none["col_upper"] = 0.125;
+  const std::string out = (scratch / "out.h5").string();
+  const Outcome outcome = carom({"solve", scratch.file("vi.json", json::array({vi, none}).dump()),
+                                 "--json", "--output", out});
+  const json answers = outcome.document();
+  EXPECT_EQ(answers[0]["status"], "solved");
+  // M x + q = (x1 - 1, 1 - x0) pushes to large x0 and small x1 on x0 + x1 = 1/2, up to x0 - x1 =
+  // 1/4
+  EXPECT_NEAR(answers[0]["x"][0].get<double>(), 0.375, 1e-12);
+  EXPECT_NEAR(answers[0]["x"][1].get<double>(), 0.125, 1e-12);
+  EXPECT_EQ(answers[0]["x"].size(), 4U);
+  EXPECT_EQ(answers[1]["status"], "infeasible");
+  EXPECT_EQ(carom({"verify", out, "--json"}).status, 0);
+  EXPECT_EQ(carom({"solve", out, "--json"}).document(), answers);
+  json bad = vi;
+  bad["l"] = {0.5};
+  expect_refusal(carom({"solve", scratch.file("bad.json", bad.dump())}),
+                 {"l has 1 numbers", "must have 2"});
+}
+
 TEST(SolveBoxed, WhatFrictionRowsNeedIsSaid) {
   const Scratch scratch;
   const json good = {{"kind", "boxed_lcp"}, {"M", {{1, 0}, {0, 1}}},    {"q", {-1, -1}},

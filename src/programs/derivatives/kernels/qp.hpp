@@ -1031,7 +1031,7 @@ class QpDerivative {
     solution_size_ = factors_.size_in_units(a);
     certificate::MaxAbs<> worst;
     for (int j = 0; j < n_; ++j) {
-      double sum = -at_.g[j], size = magnitude(at_.g[j]);
+      double sum = -at_.g[j], size = magnitude(at_.g[j]) + typical_column(j);
       for (int k = 0; k < n_; ++k) {
         sum += hessian(j, k) * a[k];
         size += magnitude(hessian(j, k) * a[k]);
@@ -1077,7 +1077,7 @@ class QpDerivative {
     solution_size_ = factors_.size_in_units(at_.sum);
     certificate::MaxAbs<> worst;
     for (int j = 0; j < n_; ++j) {
-      double sum = -at_.g[j], size = magnitude(at_.g[j]);
+      double sum = -at_.g[j], size = magnitude(at_.g[j]) + typical_column(j);
       for (int k = 0; k < n_; ++k) {
         sum += hessian(j, k) * at_.sum[k];
         size += magnitude(hessian(j, k) * at_.sum[k]);
@@ -1123,6 +1123,17 @@ class QpDerivative {
   CAROM_INLINE double typical(int i) const {
     double size = 0.0;
     for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j]) * factors_.unit(j);
+    return size * solution_size_;
+  }
+  /// The same of column j's equation, whose unknowns are those of P and the multipliers.
+  CAROM_INLINE double typical_column(int j) const {
+    double size = 0.0;
+    for (int k = 0; k < n_; ++k) size += magnitude(hessian(j, k)) * factors_.unit(k);
+    for (int c = 0; c < equations_; ++c) {
+      each_row_of(c, [&](int i, double share) {
+        size += magnitude(share * row(i)[j]) * factors_.unit(n_ + c);
+      });
+    }
     return size * solution_size_;
   }
   CAROM_INLINE double size_of(int i) const {
