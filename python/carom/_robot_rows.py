@@ -12,9 +12,10 @@ import numpy as np
 from . import problems
 from ._arrays import refuse
 from ._mujoco import _mujoco, from_mujoco
-from ._states import MAX_CONTACTS
+from .problems import MAX_MODE_CONTACTS
 
 _DEEP = 1e-3  # [m] of contacts that datasets take
+_CONTACTS = 16  # of a problem, where its source does not say
 
 
 def checked(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,9 +25,9 @@ def checked(source: Mapping[str, Any]) -> dict[str, Any]:
     for name in source:
         if name not in known:
             raise refuse(f"source.{name}", "no field", "known are " + ", ".join(known[:3]))
-    contacts = source.get("contacts", MAX_CONTACTS)
-    if not isinstance(contacts, int) or not 1 <= contacts <= MAX_CONTACTS:
-        raise refuse("source.contacts", repr(contacts), f"must be in 1..{MAX_CONTACTS}")
+    contacts = source.get("contacts", _CONTACTS)
+    if not isinstance(contacts, int) or not 1 <= contacts <= MAX_MODE_CONTACTS:
+        raise refuse("source.contacts", repr(contacts), f"must be in 1..{MAX_MODE_CONTACTS}")
     path = pathlib.Path(source["mujoco"])
     if not path.exists():
         raise refuse("source.mujoco", repr(str(path)), "no such file")
