@@ -45,7 +45,9 @@ __all__ = [
 @result
 class ImpactSamples(Result):
     """velocity (n, s, nv), NaN where failed; impulse (n, s, d m) [N s], normals first; residual,
-    modes, steps, status (TrajectoryStatus), all (n, s)."""
+    modes, steps, status (TrajectoryStatus), all (n, s). With restitution or intervals of friction, else
+    None, all (n, s, m): restitution and friction of the sample (NaN where they vary within it), stored,
+    released, lost_compression and lost_friction [J]; losses of problems without either are NaN."""
 
     def _summary(self) -> str:
         n, s = self.status.shape
@@ -332,14 +334,18 @@ def sample(*problems: Any, **settings: Any) -> ImpactResult: ...
 )  # fmt: skip
 def sample(
     *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
-    workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int = 1, **settings: Any,
+    workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int = 1,
+    restitution: Any = None, friction: Any = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """Samples the post-impact set of every problem (Algorithms 1 and 2).
 
     problems: Problems (of model(), from_mujoco, ...), a model's name, or the arrays M (n, nv, nv),
     Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv): an ImpactResult. Or a list of Problems of
     several shapes, or the impacts of a robot's states: ImpactRuns, first_problem counting through them.
-    method, friction_directions: None is lcp and 4, of a robot's problems events and 8 up to 16 contacts
+    restitution, friction: in place of the problems' own, as Problems.with_intervals takes them: numbers, or
+    intervals (low, high) out of which each sample draws one number a contact (docs/explanation/restitution.md).
+    method, friction_directions: None is lcp (events with restitution or intervals of friction) and 4, of a
+    robot's problems events and 8 up to 16 contacts
     (on a device 8), lcp and 8 beyond or where a step size is given. turns, of lists and of a robot's
     states: the samples are shared among so many turns of friction's polygons by equal parts of an edge,
     which together cover a disc's outcomes; ImpactRuns.velocity and modes have all of them. Sample s of problem p is a function of
@@ -354,9 +360,14 @@ def sample(
         raise refuse("turns", repr(turns), "must be a whole number >= 1, and 1 of one batch: give [problems]")
     if ragged is not None:
         settings["turns"] = turns
-        options = {"backend": backend, "progress": progress, "workspace": workspace, "strict": strict, "on_error": on_error}
+        options = {"backend": backend, "progress": progress, "workspace": workspace, "strict": strict,
+                   "on_error": on_error, "restitution": restitution, "friction": friction}  # fmt: skip
         return sampled(*ragged, sample, {**options, **settings})
     batch = given_problems(problems, strict)
+    if restitution is not None or friction is not None:
+        batch = batch.with_intervals(restitution, friction)
+    if settings.get("method") is None and (batch.restitution_high is not None or batch.friction_high is not None):
+        settings = {**settings, "method": "events"}
     chosen = run_settings(robot_settings(batch, settings, backend))
     answer = _core.sample_impacts(
         batch.arrays(), *batch.sizes(), chosen, backend, called(progress), workspace

@@ -19,6 +19,7 @@ from ._settings import in_words
 _TABLE_SAMPLES = 32
 P = TypeVar("P", bound="Problems")
 _ARRAYS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")
+_INTERVALS = ("restitution_low", "restitution_high", "friction_high")  # None where left out
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +29,9 @@ class Problems(Result):
     mass_matrix (n, nv, nv); normal_jacobian (n, m, nv); tangent_jacobian (n, (d-1) m, nv), in
     contact order; friction (n, m); velocity (n, nv). J v is a contact's velocity [m/s], positive
     normal component separating. dimension d: 2 planar, 3 spatial. distance (n, m): gaps phi [m],
-    where they are known. index (n): place in what they were taken from.
+    where they are known. index (n): place in what they were taken from. restitution_low, restitution_high
+    (n, m) in 0..1 and friction_high (n, m), None where inelastic and where friction is a number: each
+    contact's lies in [low, high]; with_intervals() sets them.
     """
 
     mass_matrix: np.ndarray
@@ -43,6 +46,9 @@ class Problems(Result):
     index: np.ndarray | None = None
     lift: np.ndarray | None = None  # Z of v = Z u, (n, nv of the robot, nv), where rows were removed
     parameters: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    restitution_low: np.ndarray | None = None
+    restitution_high: np.ndarray | None = None
+    friction_high: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -74,7 +80,37 @@ class Problems(Result):
         return int(self.velocity.shape[1])
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {name: getattr(self, name) for name in _ARRAYS}
+        """By name, without what is None."""
+        given = {name: getattr(self, name) for name in _ARRAYS + _INTERVALS}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def with_intervals(self: P, restitution: Any = None, friction: Any = None) -> P:
+        """With other restitution or friction: a number, a tuple (low, high), or an array of numbers (m) or
+        of ends (m, 2) or (n, m, 2). Errors: InvalidInput for shapes and numbers."""
+        changed: dict[str, Any] = {}
+        if restitution is not None:
+            changed["restitution_low"], changed["restitution_high"] = self._ends("restitution", restitution)
+        if friction is not None:
+            low, high = self._ends("friction", friction)
+            changed["friction"] = low
+            changed["friction_high"] = None if (low == high).all() else high
+        made = dataclasses.replace(self, **changed)
+        made.validate()
+        return made
+
+    def _ends(self, name: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
+        n, m = len(self), self.contacts
+        ends = from_any(name, given)
+        if isinstance(given, tuple) and ends.shape == (2,):
+            ends = np.broadcast_to(ends, (n, m, 2))
+        elif ends.shape in ((), (m,)):
+            ends = np.broadcast_to(ends[..., None], (n, m, 2))
+        elif ends.shape in ((m, 2), (n, m, 2)):
+            ends = np.broadcast_to(ends, (n, m, 2))
+        else:
+            raise refuse(name, f"of shape {ends.shape}",
+                         f"must be a number, (low, high), ({m},), ({m}, 2) or ({n}, {m}, 2)")  # fmt: skip
+        return np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1])
 
     def sizes(self) -> tuple[int, int, int, int]:
         return len(self), self.dimension, self.velocities, self.contacts
@@ -138,6 +174,7 @@ class Problems(Result):
             normal_jacobian=grown(self.normal_jacobian, more),
             tangent_jacobian=grown(self.tangent_jacobian, more * (self.dimension - 1)),
             friction=grown(self.friction, more),
+            **{name: grown(value, more) for name, value in self.arrays().items() if name in _INTERVALS},
             distance=None
             if self.distance is None
             else np.pad(self.distance, [(0, 0), (0, more)], constant_values=np.inf),
@@ -149,7 +186,11 @@ class Problems(Result):
         entries = []
         for i in range(len(self)):
             entry: dict[str, Any] = {"name": self.name if len(self) == 1 else f"{self.name} {i}"}
-            entry.update((name, value[i].tolist()) for name, value in self.arrays().items())
+            entry.update((name, getattr(self, name)[i].tolist()) for name in _ARRAYS)
+            for name, low, high in (("friction", self.friction, self.friction_high),
+                                    ("restitution", self.restitution_low, self.restitution_high)):  # fmt: skip
+                if low is not None and high is not None:
+                    entry[name] = np.stack([low[i], high[i]], axis=-1).tolist()
             if len(set(self.contact_names)) == self.contacts > 0 and all(self.contact_names):
                 entry["contact_names"] = list(self.contact_names)
             entries.append(entry)
@@ -190,7 +231,8 @@ def read_json(path: str | os.PathLike[str]) -> Problems:
     if not entries:
         raise refuse(str(path), "empty", "must hold a problem")
     arrays = {}
-    for name in _ARRAYS:
+    bounces = any("restitution" in entry for entry in entries)
+    for name in _ARRAYS + ("restitution",) * bounces:
         for i, entry in enumerate(entries):
             if name not in entry:
                 raise refuse(f"{path}: {name} of problem {i}", "missing", "must be there")
@@ -198,13 +240,23 @@ def read_json(path: str | os.PathLike[str]) -> Problems:
         if len({row.shape for row in rows}) > 1:
             raise refuse(f"{path}: {name}", "of several shapes", "read them one shape at a time")
         arrays[name] = np.stack(rows)
-    if arrays["friction"].ndim == 1:  # one number for all contacts
-        contacts = arrays["normal_jacobian"].shape[1]
-        arrays["friction"] = np.repeat(arrays["friction"][:, None], contacts, axis=1)
+    contacts = arrays["normal_jacobian"].shape[1]
+    ends: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for name in ("friction", "restitution")[: 1 + bounces]:
+        given = arrays[name]
+        if given.ndim == 1:  # one number for all contacts
+            given = np.repeat(given[:, None], contacts, axis=1)
+        pairs = given if given.ndim == 3 and given.shape[2] == 2 else np.stack([given, given], axis=-1)
+        ends[name] = np.ascontiguousarray(pairs[..., 0]), np.ascontiguousarray(pairs[..., 1])
+    intervals: dict[str, Any] = {}
+    if (ends["friction"][0] != ends["friction"][1]).any():
+        intervals["friction_high"] = ends["friction"][1]
+    if bounces:
+        intervals["restitution_low"], intervals["restitution_high"] = ends["restitution"]
     made = Problems.of(
         arrays["mass_matrix"], arrays["normal_jacobian"], arrays["tangent_jacobian"],
-        arrays["friction"], arrays["velocity"], name=str(entries[0].get("name", "impact")),
-        contact_names=tuple(entries[0].get("contact_names", ())),
+        ends["friction"][0], arrays["velocity"], name=str(entries[0].get("name", "impact")),
+        contact_names=tuple(entries[0].get("contact_names", ())), **intervals,
     )  # fmt: skip
     made.validate()
     return made

@@ -62,10 +62,30 @@ void require_room(Backend chosen, int velocities, int contacts) {
   at_most("velocities", velocities, kMaxDeviceVelocities);
 }
 
+/// What samples a batch with restitution or intervals of friction.
+void require_stores(const ImpactBatch& batch, const ImpactSettings& settings, Backend backend) {
+  if (!has_stores(batch)) return;
+  const char* const field = batch.restitution_high.empty() ? "friction_high" : "restitution_high";
+  const auto refuse = [field](std::string rule) {
+    throw InvalidInput(
+        Refusal{.field = field, .relation = "is", .value = "given", .rule = std::move(rule)});
+  };
+  if (settings.method != ImpactMethod::events) {
+    refuse("method must be events, the one that follows restitution and intervals of friction");
+  }
+  if (backend != Backend::cpu) {
+    refuse("backend must be cpu, not " + std::string(to_string(backend)));
+  }
+}
+
 void require_batch_sizes(const ImpactBatch& batch) {
   require_shape(batch.dimension, batch.velocities, batch.contacts);
   require::between("problems", batch.problems, 0, std::int64_t{0xffffffff});
   arrays::require_sizes(batch, batch);
+  if (batch.restitution_low.empty() != batch.restitution_high.empty()) {
+    require::refuse({}, batch.restitution_low.empty() ? "restitution_low" : "restitution_high", {},
+                    "left out", "must be given with the other end of the interval");
+  }
   arrays::common_space("impact batch", batch);
 }
 
@@ -98,6 +118,50 @@ void validate_on(int threads, const ImpactBatch& batch) {
 
 }  // namespace
 
+namespace {
+
+/// Room for intervals that any of the problems has.
+void add_intervals(ImpactBatch& batch, std::span<const ImpactProblem> problems) {
+  ImpactProblem any;
+  for (const ImpactProblem& problem : problems) {
+    ImpactBatch::each_array(
+        {},
+        [](const char*, const Extents& extents, auto& some, const auto& own) {
+          if (extents.optional() && some.empty()) some = own;
+        },
+        any, problem);
+  }
+  ImpactBatch::each_array(
+      batch,
+      [](const char*, const Extents& extents, auto& to, const auto& some) {
+        if (some.empty() || !extents.optional()) return;
+        to = Buffer<double>(static_cast<std::size_t>(extents.count()));
+      },
+      batch, any);
+}
+
+/// Problem `index` of a batch; without intervals it is inelastic, and its friction a number.
+void place(ImpactBatch& batch, std::int64_t index, const ImpactProblem& problem,
+           const Refusal& whose) {
+  const std::vector<double> inelastic(static_cast<std::size_t>(problem.contacts), 0.0);
+  const bool elastic = !problem.restitution_low.empty() || !problem.restitution_high.empty();
+  ImpactBatch::each_array(
+      batch,
+      [&](const char* name, const Extents& extents, auto& to, const std::vector<double>& own) {
+        if (to.empty() && own.empty()) return;
+        const bool left_out = own.empty() && extents.optional();
+        const bool of_friction = &own == &problem.friction_high;
+        const std::vector<double>& from = !left_out || (elastic && !of_friction) ? own
+                                          : of_friction                          ? problem.friction
+                                                                                 : inelastic;
+        require::size(name, from.size(), static_cast<std::size_t>(extents.stride()), whose);
+        std::copy(from.begin(), from.end(), to.data() + index * extents.stride());
+      },
+      batch, problem);
+}
+
+}  // namespace
+
 ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
   ImpactBatch batch;
   batch.problems = static_cast<std::int64_t>(problems.size());
@@ -120,10 +184,12 @@ ImpactBatch make_batch(std::span<const ImpactProblem> problems) {
     same("velocities", problem.velocities, first.velocities);
     same("contacts", problem.contacts, first.contacts);
     if (p == 0) {
-      batch = allocate<ImpactBatch>(
-          {batch.problems, first.dimension, first.velocities, first.contacts});
+      batch =
+          allocate<ImpactBatch>({batch.problems, first.dimension, first.velocities, first.contacts},
+                                MemorySpace::host, false);
+      add_intervals(batch, problems);
     }
-    arrays::place(batch, static_cast<std::int64_t>(p), problem, whose);
+    place(batch, static_cast<std::int64_t>(p), problem, whose);
   }
   return batch;
 }
@@ -259,6 +325,7 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
   }
   const Backend chosen = resolve(backend);
   require_room(chosen, batch.velocities, batch.contacts);
+  require_stores(batch, settings, chosen);
   if (settings.method == ImpactMethod::events) require_events(batch, chosen);
   if (chosen != Backend::cuda &&
       (space == MemorySpace::device || settings.result_space == MemorySpace::device)) {

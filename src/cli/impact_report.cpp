@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "cli/enclosure_report.hpp"
@@ -57,11 +58,40 @@ std::vector<std::string> performance_head(const ImpactSettings& settings) {
           "samples/s"};
 }
 
+/// "0.3", or "0.2 .. 0.4", of all contacts or of each.
+std::string interval_words(const std::vector<double>& low, const std::vector<double>& high) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    words.push_back(low[i] == high[i] ? fmt::format("{:g}", low[i])
+                                      : fmt::format("{:g} .. {:g}", low[i], high[i]));
+  }
+  const bool same = std::all_of(words.begin(), words.end(),
+                                [&](const std::string& word) { return word == words.front(); });
+  return same && !words.empty() ? words.front() : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string intervals_line(const run::ImpactRun& run) {
+  const ImpactProblem& problem = run.problem;
+  std::string text;
+  if (!problem.restitution_high.empty()) {
+    text = fmt::format("  restitution {} by the law of {}",
+                       interval_words(problem.restitution_low, problem.restitution_high),
+                       to_string(run.settings.law));
+  }
+  if (!problem.friction_high.empty()) {
+    text += fmt::format("{}friction {}", text.empty() ? "  " : ", ",
+                        interval_words(problem.friction, problem.friction_high));
+  }
+  if (text.empty()) return text;
+  return text + (run.settings.vary ? ", drawn anew within each sample\n" : ", one draw a sample\n");
+}
+
 std::string heading(const run::ImpactRun& run) {
   const ImpactSettings& settings = run.settings;
   std::string text = fmt::format("{}  ({}, {} contacts: {})\n", io::printable(run.model),
                                  run.problem.dimension == 2 ? "planar" : "spatial",
                                  run.problem.contacts, fmt::join(run.contact_names, ", "));
+  text += intervals_line(run);
   if (settings.method == ImpactMethod::events) {
     text += fmt::format("  backend {}, followed from event to event, seed {}, no step size\n",
                         to_string(run.backend), settings.seed);
@@ -150,6 +180,17 @@ std::string certificate_lines(const run::ImpactRun& run, bool verbose) {
       "  largest residual {:.2e} (certified up to {:.0e}), kinetic energy after/before at most "
       "{:.6f}\n",
       summary.max_residual, run.settings.residual_tolerance, summary.max_energy_ratio);
+  if (!std::isnan(summary.lost_compression_mean)) {
+    text += fmt::format(
+        "  of the energy before: {:.4f} .. {:.4f} left, {:.4f} lost in compression and {:.4f} by "
+        "friction in the mean\n",
+        summary.min_energy_ratio, summary.max_energy_ratio, summary.lost_compression_mean,
+        summary.lost_friction_mean);
+  }
+  if (summary.guarded > 0) {
+    text += fmt::format("  in {} samples a compression's work ended what the law gives back\n",
+                        summary.guarded);
+  }
   if (run.settings.method == ImpactMethod::events) return text;
   if (verbose) {
     text += fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n",

@@ -44,6 +44,7 @@ std::vector<run::ImpactTask> file_tasks(const std::string& file) {
     task.model = problems[i].name.empty() ? fmt::format("problem {}", i) : problems[i].name;
     task.contact_names = std::move(problems[i].contact_names);
     if (task.contact_names.empty()) task.contact_names = letters(problems[i].contacts);
+    task.law = problems[i].law;
     task.problem = std::move(problems[i]);
     tasks.push_back(std::move(task));
   }
@@ -61,6 +62,8 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
                 INT64_MAX - settings.samples);
   }
   const auto given = [&](const char* setting) { return !options.settings[setting].empty(); };
+  request.law_given = given("law");
+  request.method_given = given("method");
   if (given("keep_paths")) request.keep_paths = settings.keep_paths;
   if (options.keep == "all") {
     request.keep_samples = -1;
@@ -80,6 +83,10 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
 
 std::span<const OptionForm> sampling_forms() {
   static constexpr OptionForm kForms[] = {
+      {.setting = "method",
+       .note = "; default: lcp, or events with restitution or intervals of friction",
+       .open = true},
+      {.setting = "law", .option = "--restitution-law", .open = true},
       {.setting = "step_size",
        .option = "--step",
        .type = "H",
@@ -114,6 +121,7 @@ std::span<const OptionForm> sampling_forms() {
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   add_target_options(command, options, {"model", "problem", "MODEL|FILE"});
   add_variation_options(command, options.variations, false);
+  add_interval_options(command, options.intervals);
   options.settings.add(command, ImpactSettings{}, [&](std::string_view setting) {
     if (setting == "threads") {
       add_backend_options(command, options.backend);
@@ -182,7 +190,9 @@ std::vector<run::ImpactTask> varied_file(const SamplingOptions& options) {
 
 }  // namespace
 
-std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
+namespace {
+
+std::vector<run::ImpactTask> tasks_as_they_are(const SamplingOptions& options) {
   SamplingOptions all = options;
   all.variations.seed = options.settings["seed"];
   all.variations.first = options.settings["first_problem"];
@@ -203,6 +213,16 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   for (const run::Parameters& point : points) {
     tasks.push_back({name_with(model.name, point), model.contact_names,
                      models::build(model.name, values_with(set, point)), point});
+  }
+  return tasks;
+}
+
+}  // namespace
+
+std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
+  std::vector<run::ImpactTask> tasks = tasks_as_they_are(options);
+  for (run::ImpactTask& task : tasks) {
+    set_intervals(options.intervals, task.contact_names, task.problem);
   }
   return tasks;
 }

@@ -9,6 +9,7 @@
 #include <carom/impact.hpp>
 
 #include "cli/enclosure_options.hpp"
+#include "cli/interval_options.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 #include "cli/text_options.hpp"
@@ -24,6 +25,7 @@ std::span<const OptionForm> sampling_forms();
 /// known.
 struct SamplingOptions : TargetOptions, TextOptions {
   SettingOptions settings{sampling_forms()};
+  IntervalOptions intervals;
   VariationOptions variations;
   std::string backend = "auto";
   std::string precision;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/arrays.hpp"
+#include "core/message.hpp"
 #include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
@@ -76,11 +77,34 @@ ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
       batch,
       [&](const char*, const Extents& extents, const Buffer<double>& all,
           std::vector<double>& own) {
+        if (all.empty()) return;
         const double* first = all.data() + p * extents.stride();
         own.assign(first, first + extents.stride());
       },
       batch, problem);
   return problem;
+}
+
+/// Bounds are known of inelastic contacts whose friction is a number.
+void require_inelastic(const ImpactBatch& batch) {
+  const auto refuse = [&](const char* field, std::size_t at, double value, const char* rule) {
+    const auto m = static_cast<std::size_t>(std::max(batch.contacts, 1));
+    throw InvalidInput(Refusal{.field = field,
+                               .index = {static_cast<std::int64_t>(at % m)},
+                               .problem = static_cast<std::int64_t>(at / m),
+                               .value = message::number(value),
+                               .rule = rule});
+  };
+  for (std::size_t i = 0; i < batch.restitution_high.size(); ++i) {
+    const double e = batch.restitution_high.data()[i];
+    if (e != 0.0)
+      refuse("restitution_high", i, e, "must be 0: only inelastic impacts are enclosed");
+  }
+  for (std::size_t i = 0; i < batch.friction_high.size(); ++i) {
+    const double mu = batch.friction_high.data()[i];
+    if (mu == batch.friction.data()[i]) continue;
+    refuse("friction_high", i, mu, "must be friction: no intervals of it are enclosed");
+  }
 }
 
 /// visit(p, problem, settings of its own) on all threads that the settings allow; null where the
@@ -91,6 +115,7 @@ void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& se
   settings.validate();
   arrays::require_sizes(batch, batch);
   require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
+  require_inelastic(batch);
   EnclosureSettings own = settings;
   if (batch.problems > 1) own.threads = 1;
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
@@ -123,6 +148,7 @@ std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
 ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
+  require_inelastic(make_batch({&problem, 1}));
   return enclosed(problem, settings);
 }
 
@@ -164,6 +190,7 @@ ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& ev
                              const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
+  require_inelastic(make_batch({&problem, 1}));
   require_event(event, problem.dimension, problem.contacts);
   return decided(problem, event, settings);
 }

@@ -1,6 +1,7 @@
 #include "impact/accumulate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/constants.hpp"
 #include "core/fields.hpp"
@@ -57,6 +58,7 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
     raise(totals_.velocity_max, row.velocity);
     lower(contact_min_, row.contact_velocity);
     raise(contact_max_, row.contact_velocity);
+    if (row.books != nullptr) book(row);
     if (contacts_ <= kMaxModeContacts) {
       Counter& counter = frequent_[(row.modes * 0x9E3779B97F4A7C15ULL) >> 60];
       if (counter.count == nullptr || counter.modes != row.modes) {
@@ -76,7 +78,43 @@ void ImpactAccumulator::add(const TrajectoryRow& row) {
   }
 }
 
+void ImpactAccumulator::book(const TrajectoryRow& row) {
+  const auto total = [&](const double* lost) {
+    double sum = 0.0;
+    for (int i = 0; i < contacts_; ++i) sum += lost[i];
+    return row.energy > 0.0 ? sum / row.energy : 0.0;
+  };
+  constexpr double kUnit = 1099511627776.0;
+  const double compression = total(row.books->lost_compression);
+  const double friction = total(row.books->lost_friction);
+  lost_compression_ += std::llround(compression * kUnit);
+  lost_friction_ += std::llround(friction * kUnit);
+  if (row.books->guarded) ++totals_.guarded;
+  const auto least = [this](double& to, double value) {
+    to = booked_ == 0 ? value : std::min(to, value);
+  };
+  const auto most = [this](double& to, double value) {
+    to = booked_ == 0 ? value : std::max(to, value);
+  };
+  least(totals_.min_energy_ratio, row.energy_ratio);
+  least(totals_.lost_compression_min, compression);
+  most(totals_.lost_compression_max, compression);
+  least(totals_.lost_friction_min, friction);
+  most(totals_.lost_friction_max, friction);
+  ++booked_;
+}
+
 void ImpactAccumulator::merge(const ImpactAccumulator& other) {
+  if (other.booked_ > 0 && booked_ == 0) {  // NaN, which no other number is less than
+    totals_.min_energy_ratio = other.totals_.min_energy_ratio;
+    totals_.lost_compression_min = other.totals_.lost_compression_min;
+    totals_.lost_compression_max = other.totals_.lost_compression_max;
+    totals_.lost_friction_min = other.totals_.lost_friction_min;
+    totals_.lost_friction_max = other.totals_.lost_friction_max;
+  }
+  booked_ += other.booked_;
+  lost_compression_ += other.lost_compression_;
+  lost_friction_ += other.lost_friction_;
   merge_fields(totals_, other.totals_);
   lower(contact_min_, other.contact_min_.data());
   raise(contact_max_, other.contact_max_.data());
@@ -91,6 +129,11 @@ void ImpactAccumulator::merge(const ImpactSummary& part) {
 
 ImpactSummary ImpactAccumulator::summary() const {
   ImpactSummary result = totals_;
+  if (booked_ > 0) {
+    const double unit = 0x1.0p-40 / static_cast<double>(booked_);
+    result.lost_compression_mean = static_cast<double>(lost_compression_) * unit;
+    result.lost_friction_mean = static_cast<double>(lost_friction_) * unit;
+  }
   result.status = totals_.failed > 0 ? Status::inaccurate : Status::solved;
   lower(result.normal_velocity_min, contact_min_.data());
   raise(result.normal_velocity_max, contact_max_.data());
@@ -120,7 +163,8 @@ void state_facts(ImpactSummary& summary, const ProblemFacts& facts, const Impact
 ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,
                                MemorySpace space) {
   auto samples = allocate<ImpactSamples>(
-      {batch.problems, rows_kept(settings), batch.velocities, batch.contact_rows()}, space);
+      {batch.problems, rows_kept(settings), batch.velocities, batch.contact_rows(), batch.contacts},
+      space, has_stores(batch));
   if (space == MemorySpace::host) {
     fill_nan(samples);
     std::fill(samples.modes.host().begin(), samples.modes.host().end(), 0);
@@ -143,6 +187,18 @@ void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t positi
   samples.modes.data()[index] = failed ? 0 : row.modes;
   samples.steps.data()[index] = row.steps;
   samples.status.data()[index] = row.status;
+  if (row.books == nullptr) return;
+  const auto keep = [&](Buffer<double>& to, const double* from) {
+    for (int i = 0; i < samples.contacts; ++i) {
+      to.data()[index * samples.contacts + i] = failed ? kNan : from[i];
+    }
+  };
+  keep(samples.restitution, row.books->restitution);
+  keep(samples.friction, row.books->friction);
+  keep(samples.stored, row.books->stored);
+  keep(samples.released, row.books->released);
+  keep(samples.lost_compression, row.books->lost_compression);
+  keep(samples.lost_friction, row.books->lost_friction);
 }
 
 ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, int velocities) {

@@ -8,6 +8,7 @@
 #include <carom/types/impact.hpp>
 
 #include "impact/epsilon_net.hpp"
+#include "impact/kernels/contact_stores.hpp"
 
 namespace carom {
 
@@ -31,6 +32,8 @@ struct TrajectoryRow {
   const double* net_velocity = nullptr;
   const double* net_impulse = nullptr;
   std::uint64_t net_modes = 0;
+  const kernels::StoreBooks* books = nullptr;  ///< null where the trajectory had no stores
+  double energy = 0.0;                         ///< with books: before the impact [J]
 };
 
 /// Sums up trajectories of one problem. Any split of the samples among accumulators that are merged
@@ -57,10 +60,15 @@ class ImpactAccumulator {
   }
 
  private:
+  void book(const TrajectoryRow& row);
+
   int nv_ = 0;
   int contacts_ = 0;
   int rows_ = 0;
   ImpactSummary totals_;
+  /// Sums of losses over samples, in units of 2^-40 of the energy before: in integers, so that the
+  /// order does not matter.
+  std::int64_t booked_ = 0, lost_compression_ = 0, lost_friction_ = 0;
   std::vector<double> contact_min_, contact_max_;  ///< of samples added, normals first
   std::unordered_map<std::uint64_t, std::int64_t> modes_;
   struct Counter {
@@ -83,6 +91,12 @@ void state_facts(ImpactSummary& summary, const ProblemFacts& facts, const Impact
 /// The rows that a call keeps; in host memory as cancelled ones.
 ImpactSamples allocate_samples(const ImpactBatch& batch, const ImpactSettings& settings,
                                MemorySpace space);
+
+/// Whether a batch asks for restitution or intervals of friction, and its samples have the arrays
+/// that belong to them.
+inline bool has_stores(const ImpactBatch& batch) {
+  return !batch.restitution_high.empty() || !batch.friction_high.empty();
+}
 
 /// Stores a row at (problem, position) of host samples.
 void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t position,

@@ -21,7 +21,13 @@ constexpr std::int64_t kGrain = 64;  // problems, some microseconds each
 }  // namespace
 
 PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings& settings)
-    : nv_(batch.velocities), m_(batch.contacts), rows_(batch.contact_rows()), batch_(&batch) {
+    : nv_(batch.velocities),
+      m_(batch.contacts),
+      rows_(batch.contact_rows()),
+      batch_(&batch),
+      law_(settings.law),
+      vary_(settings.vary),
+      inelastic_(static_cast<std::size_t>(m_), 0.0) {
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto nv = static_cast<std::size_t>(nv_);
   const auto rows = static_cast<std::size_t>(rows_);
@@ -103,6 +109,24 @@ kernels::ImpactProblemView PreparedImpacts::view(std::int64_t p) const {
   view.step_size = step_size_[static_cast<std::size_t>(p)];
   view.closing_impulse = closing_[static_cast<std::size_t>(p)];
   return view;
+}
+
+std::optional<kernels::RestitutionView> PreparedImpacts::restitution(std::int64_t p) const {
+  const auto of = [&](const Buffer<double>& values, const double* otherwise) {
+    return values.empty() ? otherwise : values.data() + p * m_;
+  };
+  const double* const mu = of(batch_->friction, nullptr);
+  const kernels::RestitutionView view{
+      .restitution_low = of(batch_->restitution_low, inelastic_.data()),
+      .restitution_high = of(batch_->restitution_high, inelastic_.data()),
+      .friction_low = mu,
+      .friction_high = of(batch_->friction_high, mu),
+      .law = law_,
+      .vary = vary_};
+  for (int i = 0; i < m_; ++i) {
+    if (view.restitution_high[i] > 0.0 || view.friction_high[i] > mu[i]) return view;
+  }
+  return std::nullopt;
 }
 
 ImpactSettings part_of(const ImpactSettings& settings, std::int64_t begin, std::int64_t end) {

@@ -8,6 +8,7 @@
 #include <carom/types/error.hpp>
 #include <carom/types/impact.hpp>
 
+#include "impact/kernels/contact_stores.hpp"
 #include "impact/kernels/impact.hpp"
 
 namespace carom {
@@ -22,6 +23,9 @@ class PreparedImpacts {
   }
   /// Its arrays are those of all problems, [problems, ..], from p on.
   [[nodiscard]] kernels::ImpactProblemView view(std::int64_t p) const;
+  /// Restitution and friction of problem p; none where it is inelastic with numbers for friction,
+  /// and followed without stores.
+  [[nodiscard]] std::optional<kernels::RestitutionView> restitution(std::int64_t p) const;
   [[nodiscard]] const std::vector<std::uint8_t>& valid() const { return valid_; }
   [[nodiscard]] const std::vector<double>& energy() const { return energy_; }
   [[nodiscard]] const std::vector<double>& step_size() const { return step_size_; }
@@ -35,6 +39,9 @@ class PreparedImpacts {
   int m_;
   int rows_;
   const ImpactBatch* batch_;
+  RestitutionLaw law_;
+  bool vary_;
+  std::vector<double> inelastic_;  ///< zeros, [m]
   std::vector<std::uint8_t> valid_;
   std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_,
       step_size_, contact_speed_, closing_;

@@ -33,6 +33,7 @@ std::optional<Refusal> first_not_finite(const ImpactBatch& batch, std::int64_t p
       batch,
       [&](const char* field, const Extents& extents, const Buffer<double>& values) {
         const int columns = extents.rank() > 2 ? batch.velocities : 0;
+        if (values.empty()) return;
         const double* begin = values.data() + p * extents.stride();
         for (std::int64_t i = 0; !refused && i < extents.stride(); ++i) {
           if (std::isfinite(begin[i])) continue;
@@ -41,6 +42,30 @@ std::optional<Refusal> first_not_finite(const ImpactBatch& batch, std::int64_t p
       },
       batch);
   return refused;
+}
+
+/// The first interval of restitution or friction of problem p that is none.
+std::optional<Refusal> interval_refusal(const ImpactBatch& batch, std::int64_t p,
+                                        const std::string& name) {
+  const std::int64_t m = batch.contacts;
+  for (std::int64_t i = 0; i < m; ++i) {
+    const auto of = [&](const Buffer<double>& values) { return values.data()[p * m + i]; };
+    const double mu = of(batch.friction);
+    if (mu < 0.0) return at("friction", i, 0, p, name, number(mu), "must be >= 0");
+    if (!batch.friction_high.empty() && of(batch.friction_high) < mu) {
+      return at("friction_high", i, 0, p, name, number(of(batch.friction_high)),
+                "must be >= friction");
+    }
+    if (batch.restitution_high.empty()) continue;
+    const double low = of(batch.restitution_low), high = of(batch.restitution_high);
+    if (low < 0.0 || low > 1.0) {
+      return at("restitution_low", i, 0, p, name, number(low), "must be in 0..1");
+    }
+    if (high < low || high > 1.0) {
+      return at("restitution_high", i, 0, p, name, number(high), "must be in restitution_low..1");
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t problem,
@@ -85,12 +110,8 @@ std::optional<Refusal> problem_refusal(const ImpactBatch& batch, std::int64_t p,
                                        const std::string& name) {
   std::optional<Refusal> refused = first_not_finite(batch, p, name);
   if (refused) return refused;
+  if ((refused = interval_refusal(batch, p, name))) return refused;
   const std::int64_t nv = batch.velocities;
-  const std::int64_t m = batch.contacts;
-  for (std::int64_t i = 0; i < m; ++i) {
-    const double mu = batch.friction.data()[p * m + i];
-    if (mu < 0.0) return at("friction", i, 0, p, name, number(mu), "must be >= 0");
-  }
   return mass_refusal(batch.mass_matrix.data() + p * nv * nv, batch.velocities, p, name);
 }
 

@@ -49,6 +49,11 @@ class ProblemGroup {
     return fmt::format("{}/{}", group_, path);
   }
 
+  /// Whether an array of the problem is written as pairs.
+  [[nodiscard]] bool is_interval(const Extents& extents, std::string_view name) const {
+    return extents.optional() || (name == "friction" && !run_.problem.friction_high.empty());
+  }
+
   /// One data set for each array of one problem.
   template <class Table, class Arrays>
   void write_arrays(std::string_view group, const typename Table::Sizes& sizes,
@@ -56,6 +61,8 @@ class ProblemGroup {
     Table::each_array(
         sizes,
         [&](const char* name, const Extents& extents, const auto& values) {
+          if (values.empty() && extents.optional()) return;
+          if (std::is_same_v<Table, ImpactBatch> && is_interval(extents, name)) return;
           const Shape shape = shape_of(extents, 1);
           const std::string path = at(fmt::format("{}/{}", group, name));
           if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(values[0])>>) {
@@ -96,6 +103,15 @@ class ProblemGroup {
     const ImpactProblem& problem = run_.problem;
     write_arrays<ImpactBatch>(
         "problem", {1, problem.dimension, problem.velocities, problem.contacts}, problem);
+    const auto intervals = [this](const char* name, const std::vector<double>& low,
+                                  const std::vector<double>& high) {
+      if (high.empty()) return;
+      std::vector<double> ends;
+      for (std::size_t i = 0; i < high.size(); ++i) ends.insert(ends.end(), {low[i], high[i]});
+      writer_.dataset(at(fmt::format("problem/{}", name)), ends, {contacts_, 2});
+    };
+    intervals("restitution", problem.restitution_low, problem.restitution_high);
+    intervals("friction", problem.friction, problem.friction_high);
     writer_.dataset(at("problem/contact_names"), run_.contact_names);
   }
 
@@ -103,7 +119,8 @@ class ProblemGroup {
     const run::SampleRows& rows = run_.rows;
     write_arrays<ImpactSamples>(
         "samples",
-        {1, rows.count, run_.problem.velocities, run_.problem.dimension * run_.problem.contacts},
+        {1, rows.count, run_.problem.velocities, run_.problem.dimension * run_.problem.contacts,
+         run_.problem.contacts},
         rows);
     writer_.attribute(at("samples/status"), "meaning", codes_meaning<TrajectoryStatus>());
     writer_.attribute(at("samples/velocity"), "first_sample", run_.settings.first_sample);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <carom/error.hpp>
 
 #include "core/buffer_slice.hpp"
+#include "core/words.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/json_file.hpp"
 #include "io/problem_file.hpp"
@@ -20,14 +22,46 @@ namespace carom::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kImpactKeys = {
-    "name",     "mass_matrix",   "normal_jacobian", "tangent_jacobian", "friction", "velocity",
-    "measured", "contact_names", "source"};
+constexpr std::array<std::string_view, 11> kImpactKeys = {
+    "name",        "mass_matrix",     "normal_jacobian", "tangent_jacobian", "friction", "velocity",
+    "restitution", "restitution_law", "measured",        "contact_names",    "source"};
 /// What an HDF5 file may hold.
-constexpr std::array<std::string_view, 8> kImpactSets = {
-    "name",     "mass_matrix", "normal_jacobian",   "tangent_jacobian",
+constexpr std::array<std::string_view, 9> kImpactSets = {
+    "name",     "mass_matrix", "normal_jacobian",   "tangent_jacobian",   "restitution",
     "friction", "velocity",    "measured_velocity", "measured_covariance"};
 constexpr std::array<std::string_view, 3> kMeasuredKeys = {"velocity", "sigma", "covariance"};
+constexpr std::size_t kIntervalEnds = 2;
+
+/// A number, numbers or pairs [low, high], one per contact; `high` is left empty where there are no
+/// pairs.
+void read_intervals(const nlohmann::json& object, const char* key, int contacts,
+                    const std::string& where, std::vector<double>& low, std::vector<double>& high) {
+  const nlohmann::json& list = required(object, key, where);
+  if (!list.is_array() || list.empty() || !list.front().is_array()) {
+    low = read_numbers(object, key, static_cast<std::size_t>(contacts), "one per contact", where);
+    return;
+  }
+  const Matrix pairs = read_matrix(object, key, where);
+  if (pairs.rows != contacts || pairs.columns != int{kIntervalEnds}) {
+    throw InvalidInput(fmt::format(
+        "{}: {} has {} rows of {} numbers: must be {} pairs [low, high], one per contact", where,
+        key, pairs.rows, pairs.columns, contacts));
+  }
+  for (std::size_t i = 0; i < pairs.values.size(); i += kIntervalEnds) {
+    low.push_back(pairs.values[i]);
+    high.push_back(pairs.values[i + 1]);
+  }
+}
+
+std::optional<RestitutionLaw> read_law(const nlohmann::json& object, const std::string& where) {
+  if (!object.contains("restitution_law")) return std::nullopt;
+  const nlohmann::json& word = object["restitution_law"];
+  const auto law = word.is_string() ? value_of<RestitutionLaw>(word.get_ref<const std::string&>())
+                                    : std::nullopt;
+  if (law) return law;
+  throw InvalidInput(fmt::format("{}: restitution_law is {}: must be one of {}", where, shown(word),
+                                 listed<RestitutionLaw>()));
+}
 
 /// A name for every contact, each another; none where the key is missing.
 std::vector<std::string> read_contact_names(const nlohmann::json& object, int contacts,
@@ -135,6 +169,7 @@ std::vector<NamedImpact> impacts_from_hdf5(const std::filesystem::path& path) {
   ImpactBatch::each_array(
       sizes,
       [&](const char* name, const Extents& extents, std::vector<double>& values) {
+        if (extents.optional() || std::string_view(name) == "friction") return;
         require_shape(found(name, extents.rank()), name, shape_of(extents), file);
         values = reader.doubles(name);
       },
@@ -149,12 +184,39 @@ std::vector<NamedImpact> impacts_from_hdf5(const std::filesystem::path& path) {
         values = reader.doubles(name);
       },
       outcomes);
+  // numbers [problems, m], or pairs [problems, m, 2]
+  const auto intervals = [&](const char* name, std::vector<double>& low,
+                             std::vector<double>& high) {
+    const Shape numbers = {count, contacts}, pairs = {count, contacts, kIntervalEnds};
+    std::vector<double> values = reader.doubles(name);
+    if (reader.shape(name) != pairs) {
+      require_shape(reader.shape(name), name, numbers, file);
+      low = std::move(values);
+      return;
+    }
+    for (std::size_t i = 0; i < values.size(); i += kIntervalEnds) {
+      low.push_back(values[i]);
+      high.push_back(values[i + 1]);
+    }
+  };
+  if (!reader.has("friction")) found("friction", 2);
+  intervals("friction", sets.friction, sets.friction_high);
+  if (reader.has("restitution")) {
+    intervals("restitution", sets.restitution_low, sets.restitution_high);
+    if (sets.restitution_high.empty()) sets.restitution_high = sets.restitution_low;
+  }
+  std::optional<RestitutionLaw> law;
+  if (reader.has_attribute("/", "restitution_law")) {
+    const std::string word = reader.text_attribute("/", "restitution_law");
+    law = read_law(nlohmann::json{{"restitution_law", word}}, file);
+  }
   const std::vector<std::string> names = read_names(reader, count, "problems", file);
 
   std::vector<NamedImpact> problems(count);
   for (std::size_t p = 0; p < count; ++p) {
     NamedImpact& problem = problems[p];
     problem.name = names[p];
+    problem.law = law;
     problem.dimension = sizes.dimension;
     problem.velocities = sizes.velocities;
     problem.contacts = sizes.contacts;
@@ -187,8 +249,14 @@ NamedImpact impact_problem_from_json(const nlohmann::json& object, const std::st
   require_columns(tangent, problem.velocities, "tangent_jacobian", where);
   problem.dimension = dimension_from_rows(static_cast<std::size_t>(tangent.rows),
                                           static_cast<std::size_t>(normal.rows), where);
-  problem.friction = read_numbers(object, "friction", static_cast<std::size_t>(problem.contacts),
-                                  "one per contact", where);
+  read_intervals(object, "friction", problem.contacts, where, problem.friction,
+                 problem.friction_high);
+  if (object.contains("restitution")) {
+    read_intervals(object, "restitution", problem.contacts, where, problem.restitution_low,
+                   problem.restitution_high);
+    if (problem.restitution_high.empty()) problem.restitution_high = problem.restitution_low;
+  }
+  problem.law = read_law(object, where);
   problem.normal_jacobian = std::move(normal.values);
   problem.tangent_jacobian = std::move(tangent.values);
   problem.measured = read_measured(object, problem.velocities, where);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,11 @@
 
 namespace carom::io {
 
-/// A problem of a file, with names of its contacts or none, and what was measured after it, if
-/// anything.
+/// A problem of a file, with names of its contacts or none, the law of its restitution or none, and
+/// what was measured after it, if anything.
 struct NamedImpact : ImpactProblem {
   std::vector<std::string> contact_names;
+  std::optional<RestitutionLaw> law;
   MeasuredImpactArrays<Values> measured;
 };
 

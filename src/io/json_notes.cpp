@@ -21,7 +21,11 @@ const JsonNote kInputs[] = {
      "Jt: one row per contact makes the problem planar, two (in contact order) spatial. Rows of "
      "contacts on "
      "one surface point the same way, so that their slips have one sign"},
-    {"impact", "friction", "contacts, or one number", "", "mu >= 0"},
+    {"impact", "friction", "contacts, or one number, or contacts, 2", "",
+     "mu >= 0, or intervals [low, high]"},
+    {"impact", "restitution", "contacts, or one number, or contacts, 2", "",
+     "optional, e in [0, 1] or intervals; default 0"},
+    {"impact", "restitution_law", "text", "", "optional: stronge, poisson or newton"},
     {"impact", "velocity", "nv", "generalised velocity", "v just before the impact"},
     {"impact", "measured", "object", "",
      "optional: the outcome, for carom.impact.floor; HDF5: measured_velocity, measured_covariance"},

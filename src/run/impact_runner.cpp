@@ -26,11 +26,13 @@ constexpr std::int64_t kKeptPaths = 512;
 constexpr std::int64_t kAllKeptRows = std::int64_t{1} << 23;
 constexpr std::int64_t kAllKeptPaths = std::int64_t{1} << 16;
 
-using ImpactShape = std::tuple<int, int, int>;
+/// Dimension, nv and m; whether there are stores, and the law of a file: one batch has one of each.
+using ImpactShape = std::tuple<int, int, int, bool, std::optional<RestitutionLaw>>;
 
 ImpactShape shape_of(const ImpactTask& task) {
   const ImpactProblem& problem = task.problem;
-  return {problem.dimension, problem.velocities, problem.contacts};
+  return {problem.dimension, problem.velocities, problem.contacts,
+          !problem.restitution_high.empty() || !problem.friction_high.empty(), task.law};
 }
 
 // What a problem reports whose batch was never reached.
@@ -53,6 +55,7 @@ SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
   ImpactSamples::each_array(
       samples,
       [problem](const char*, const Extents& extents, auto& to, const auto& from) {
+        if (from.empty()) return;
         to = slice(from, problem, static_cast<std::size_t>(extents.stride()));
       },
       rows, samples);
@@ -134,6 +137,8 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
     }
     ImpactSettings settings = settings_of(request, tasks.size());
     const std::int64_t total = settings.samples * static_cast<std::int64_t>(tasks.size());
+    if (const auto law = std::get<4>(shape); law && !request.law_given) settings.law = *law;
+    if (std::get<3>(shape) && !request.method_given) settings.method = ImpactMethod::events;
     settings.progress = [&control, done, total](const ImpactProgress& progress) {
       control.show(done + progress.samples_done + progress.pilot_done,
                    total + progress.pilot_total);

@@ -15,7 +15,8 @@ struct ImpactTask {
   std::string model;
   std::vector<std::string> contact_names;
   ImpactProblem problem;
-  Parameters parameters = {};  ///< swept or drawn
+  Parameters parameters = {};              ///< swept or drawn
+  std::optional<RestitutionLaw> law = {};  ///< of a file
 };
 
 /// What is asked of a run.
@@ -23,6 +24,8 @@ struct ImpactRequest {
   ImpactSettings settings;  ///< but for those below
   std::optional<std::int64_t> keep_samples;
   std::optional<std::int64_t> keep_paths;
+  bool law_given = false;       ///< settings.law goes before a file's
+  bool method_given = false;    ///< else restitution and intervals of friction take events
   bool results_wanted = false;  ///< rows and paths are kept where their numbers are not given
   bool compared = false;        ///< likewise: rows are compared with an enclosure
   Backend backend = Backend::cpu;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,11 @@ struct ImpactProblem {
   std::vector<double> tangent_jacobian;  ///< Jt, [(dimension-1) m, nv], in contact order
   std::vector<double> friction;          ///< mu, [m], >= 0
   std::vector<double> velocity;          ///< v before the impact, [nv]
+
+  /// Restitution e_i in [low, high] within [0, 1], [m]; empty: 0, inelastic. What it means:
+  /// RestitutionLaw.
+  std::vector<double> restitution_low, restitution_high;
+  std::vector<double> friction_high;  ///< mu_i in [friction, friction_high], [m]; empty: friction
 };
 
 struct ImpactSizes {
@@ -74,16 +80,23 @@ struct ImpactBatchArrays {
   Array<double> tangent_jacobian;  ///< [problems, (dimension-1) m, nv]
   Array<double> friction;          ///< [problems, m]
   Array<double> velocity;          ///< [problems, nv]
+  Array<double> restitution_low;   ///< [problems, m]; empty, with restitution_high: 0
+  Array<double> restitution_high;  ///< [problems, m]
+  Array<double> friction_high;     ///< [problems, m]; empty: friction
 
   /// See batch.hpp; likewise below.
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
     const auto [p, dimension, nv, m] = sizes;
+    const Extents optional = Extents{p, m}.or_empty();
     visit("mass_matrix", Extents{p, nv, nv}, tables.mass_matrix...);
     visit("normal_jacobian", Extents{p, m, nv}, tables.normal_jacobian...);
     visit("tangent_jacobian", Extents{p, (dimension - 1) * m, nv}, tables.tangent_jacobian...);
     visit("friction", Extents{p, m}, tables.friction...);
     visit("velocity", Extents{p, nv}, tables.velocity...);
+    visit("restitution_low", optional, tables.restitution_low...);
+    visit("restitution_high", optional, tables.restitution_high...);
+    visit("friction_high", optional, tables.friction_high...);
   }
 };
 
@@ -109,6 +122,23 @@ template <>
 inline constexpr auto words<ImpactMethod> = std::to_array<Word<ImpactMethod>>({
     {ImpactMethod::lcp, "lcp"},
     {ImpactMethod::events, "events"},
+});
+
+/// What a contact with restitution e gives back of its compression
+/// (docs/explanation/restitution.md). A contact that pushes while it approaches fills a store; one
+/// that separates pushes as long as its store lasts, and the impact ends where nothing approaches
+/// and all stores are empty.
+enum class RestitutionLaw : std::uint8_t {
+  stronge,  ///< e^2 of the compression's work
+  poisson,  ///< e of its impulse, but no more than its work
+  newton,   ///< until u_n is e times the largest speed of approach, but no more than its work
+};
+
+template <>
+inline constexpr auto words<RestitutionLaw> = std::to_array<Word<RestitutionLaw>>({
+    {RestitutionLaw::stronge, "stronge"},
+    {RestitutionLaw::poisson, "poisson"},
+    {RestitutionLaw::newton, "newton"},
 });
 
 /// Random numbers for lambda_max from [0, h]^m.
@@ -183,6 +213,9 @@ struct ImpactSettings {
                                    ///< in these alone
   std::uint64_t seed = 0;
   ImpactMethod method = ImpactMethod::lcp;
+  RestitutionLaw law = RestitutionLaw::stronge;  ///< of contacts with restitution
+  bool vary = false;  ///< draw restitution and friction from their intervals anew for each stretch
+                      ///< of a sample, not once a sample
   double step_size = 0.0;       ///< h [N s]; 0: of each problem the impulse that stops the contact
                                 ///< that takes most, max of -u_n / (Jn M^-1 Jn') where u_n < 0
   int max_steps = 0;            ///< N; 0: kDerivedSteps
@@ -227,6 +260,8 @@ struct ImpactSettings {
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"method", "Sampler of the inclusion; events needs no step size"}, tables.method...);
+    visit({"law", "What contacts with restitution give back"}, tables.law...);
+    visit({"vary", "Draw restitution and friction anew within each sample"}, tables.vary...);
     visit({"step_size", "Step size h", Range::finite_from(0), "N s",
            "the largest impulse that stops one contact"},
           tables.step_size...);
@@ -290,6 +325,14 @@ struct ImpactSummary {
   std::int64_t nonunique_examined = 0;
   double max_residual = 0.0;
   double max_energy_ratio = 0.0;
+  double min_energy_ratio = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t guarded = 0;
+  double lost_compression_mean = std::numeric_limits<double>::quiet_NaN();
+  double lost_compression_min = std::numeric_limits<double>::quiet_NaN();
+  double lost_compression_max = std::numeric_limits<double>::quiet_NaN();
+  double lost_friction_mean = std::numeric_limits<double>::quiet_NaN();
+  double lost_friction_min = std::numeric_limits<double>::quiet_NaN();
+  double lost_friction_max = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> normal_velocity_min, normal_velocity_max;
   std::vector<double> tangent_velocity_min, tangent_velocity_max;
   std::vector<double> velocity_min, velocity_max;
@@ -333,6 +376,27 @@ struct ImpactSummary {
     visit(Field{"max_energy_ratio", "number", "", "largest kinetic energy after / before",
                 Merge::most},
           tables.max_energy_ratio...);
+    visit(Field{"min_energy_ratio", "number", "",
+                "smallest kinetic energy after / before; nan without restitution", Merge::least},
+          tables.min_energy_ratio...);
+    visit(Field{"guarded", "number", "",
+                "samples in which the work of a compression ended what poisson or newton give back",
+                Merge::sum},
+          tables.guarded...);
+    const char* const compression =
+        "not given back, of the kinetic energy before; nan without restitution";
+    const char* const friction = "taken by friction, likewise";
+    visit(Field{"lost_compression_mean", "number", "", compression},
+          tables.lost_compression_mean...);
+    visit(Field{"lost_compression_min", "number", "", compression, Merge::least},
+          tables.lost_compression_min...);
+    visit(Field{"lost_compression_max", "number", "", compression, Merge::most},
+          tables.lost_compression_max...);
+    visit(Field{"lost_friction_mean", "number", "", friction}, tables.lost_friction_mean...);
+    visit(Field{"lost_friction_min", "number", "", friction, Merge::least},
+          tables.lost_friction_min...);
+    visit(Field{"lost_friction_max", "number", "", friction, Merge::most},
+          tables.lost_friction_max...);
     visit(Field{"normal_velocity_min", "contacts", "m/s", "over terminated samples", Merge::least},
           tables.normal_velocity_min...);
     visit(Field{"normal_velocity_max", "contacts", "m/s", "over terminated samples", Merge::most},
@@ -379,6 +443,7 @@ struct ImpactSampleSizes {
   std::int64_t count = 0;  ///< rows of each problem
   int velocities = 0;
   int contact_rows = 0;
+  int contacts = 0;  ///< m
 };
 
 template <template <class> class Array>
@@ -392,15 +457,31 @@ struct ImpactSampleArrays {
   Array<std::int32_t> steps;       ///< [problems, count]
   Array<TrajectoryStatus> status;  ///< [problems, count]
 
+  // With restitution or intervals of friction only, all [problems, count, m]. A problem of the
+  // batch that has neither is followed without stores: its losses are not booked, and NaN.
+  Array<double> restitution;       ///< e of the sample; NaN where it varies within it
+  Array<double> friction;          ///< mu of the sample, likewise
+  Array<double> stored;            ///< work that compressions put by [J]
+  Array<double> released;          ///< work that came back [J]
+  Array<double> lost_compression;  ///< work of compression that did not come back [J]
+  Array<double> lost_friction;     ///< work that friction took [J]
+
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
-    const auto [p, count, velocities, contact_rows] = sizes;
+    const auto [p, count, velocities, contact_rows, contacts] = sizes;
+    const Extents optional = Extents{p, count, contacts}.or_empty();
     visit("velocity", Extents{p, count, velocities}, tables.velocity...);
     visit("impulse", Extents{p, count, contact_rows}, tables.impulse...);
     visit("residual", Extents{p, count}, tables.residual...);
     visit("modes", Extents{p, count}, tables.modes...);
     visit("steps", Extents{p, count}, tables.steps...);
     visit("status", Extents{p, count}, tables.status...);
+    visit("restitution", optional, tables.restitution...);
+    visit("friction", optional, tables.friction...);
+    visit("stored", optional, tables.stored...);
+    visit("released", optional, tables.released...);
+    visit("lost_compression", optional, tables.lost_compression...);
+    visit("lost_friction", optional, tables.lost_friction...);
   }
 };
 /// Rows of the first `count` samples of each problem.

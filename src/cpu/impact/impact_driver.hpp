@@ -8,6 +8,7 @@
 
 #include <carom/types/impact.hpp>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/impact/block_memory.hpp"
@@ -170,6 +171,7 @@ class ImpactDriver {
   /// One problem as its blocks read it.
   struct Prepared {
     kernels::ImpactProblemView view;
+    std::optional<kernels::RestitutionView> restitution;
     ModeTable table;
     bool packed = false;
   };
@@ -179,6 +181,7 @@ class ImpactDriver {
     std::vector<double> path;
     ImpactAccumulator sums;
     Prepared problem;
+    kernels::StoreBooks books{};
     std::int64_t events_of = -1;  ///< problem of the memory's modes
   };
 
@@ -189,6 +192,7 @@ class ImpactDriver {
     std::int64_t problem;
     std::int64_t first;  // position of the block among the problem's samples
     std::vector<std::vector<double>>* path_of;
+    double energy = -1.0;  ///< before, of samples with stores
   };
 
   [[nodiscard]] ImpactAccumulator new_sums(std::int64_t p) const {
@@ -212,6 +216,7 @@ class ImpactDriver {
     problem.view = prepared_.view(p);
     const double* u = problem.view.contact_velocity;
     if (settings_.method == ImpactMethod::events) {
+      problem.restitution = prepared_.restitution(p);
       problem.packed = packs_ && m_ > 0 && m_ <= simd::kMaxPackEventContacts;
       return settings_.samples;
     }
@@ -263,7 +268,8 @@ class ImpactDriver {
 
   void follow_events(Context& context, const Prepared& problem, std::int64_t count) {
     if constexpr (Dim == 2) {
-      if (tables_events<Dim>(m_)) return follow_tabled_events(context, problem, count);
+      if (tables_events<Dim>(m_) && !problem.restitution)
+        return follow_tabled_events(context, problem, count);
     }
     simd::AnyEventBlock block{};
     block.problem = &problem.view;
@@ -271,6 +277,9 @@ class ImpactDriver {
     block.index = run_.index_of(context.problem);
     block.first = static_cast<std::uint64_t>(settings_.first_sample + context.first);
     block.count = static_cast<int>(count);
+    block.restitution = problem.restitution ? &*problem.restitution : nullptr;
+    block.books = &context.worker->books;
+    if (problem.restitution) context.energy = problem.view.energy;
     if constexpr (Dim == 2) {
       block.planar = &context.worker->memory->scratch();
     } else {
@@ -401,9 +410,17 @@ class ImpactDriver {
     Worker& worker = *context.worker;
     const std::int64_t s = context.first + position;
     const std::int64_t sample = settings_.first_sample + s;
-    const TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory->scratch(), sample)
-                                             : worker.memory->packs().describe(sample, position);
+    TrajectoryRow row = end != nullptr ? describe<Dim>(*end, worker.memory->scratch(), sample)
+                                       : worker.memory->packs().describe(sample, position);
+    if (context.energy >= 0.0) {
+      row.books = &worker.books;
+      row.energy = context.energy;
+    }
     worker.sums.add(row);
+    if (s < kept_ && row.books == nullptr && has_stores(batch_)) {
+      worker.books = inelastic_books(context.problem);
+      row.books = &worker.books;
+    }
     if (s < kept_) store_row(result_.samples, context.problem, s, row);
     if (s < paths_) {
       const int steps = std::min(row.steps, settings_.max_steps);  // events may be more
@@ -411,6 +428,16 @@ class ImpactDriver {
       (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),
                                                              worker.path.begin() + length);
     }
+  }
+
+  /// Of a sample without stores, whose losses are not booked.
+  [[nodiscard]] kernels::StoreBooks inelastic_books(std::int64_t p) const {
+    kernels::StoreBooks books{};
+    for (int i = 0; i < m_ && i < kMaxFollowedContacts; ++i) {
+      books.friction[i] = prepared_.view(p).friction[i];
+      books.lost_compression[i] = books.lost_friction[i] = kNan;
+    }
+    return books;
   }
 
   const ImpactBatch& batch_;

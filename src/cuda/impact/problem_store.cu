@@ -121,7 +121,7 @@ void ProblemStore::screen(const ImpactBatch& whole, const ImpactSettings& settin
   ImpactBatch::each_array(
       batch,
       [](const char*, const Extents&, const auto& values) {
-        require_current_device(values.data());
+        if (!values.empty()) require_current_device(values.data());
       },
       batch);
   PrepareLaunch launch{};

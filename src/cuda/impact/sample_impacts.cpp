@@ -323,6 +323,7 @@ class Sampling {
     ImpactSamples::each_array(
         samples,
         [&](const char*, const Extents& extents, auto& to, const auto& from) {
+          if (to.empty()) return;
           keep(to, from, static_cast<int>(extents.stride() / samples.count), position, kept);
         },
         samples, launch_.out);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "impact/kernels/contact_stores.hpp"
 #include "impact/kernels/event_cycles.hpp"
 #include "impact/kernels/event_modes.hpp"
 #include "impact/kernels/event_piece.hpp"
@@ -10,10 +11,11 @@
 
 /// One solution of the inclusion (39), (40) of an impact, planar or with the polygonal friction
 /// cone of spatial contacts, followed exactly from event to event as EventTrajectory
-/// (events.hpp) follows planar ones of few contacts.
+/// (events.hpp) follows planar ones of few contacts. Stores: NoStores, or what contacts with
+/// restitution have put by (contact_stores.hpp).
 namespace carom::kernels {
 
-template <class Isa, int Dim, int Most>
+template <class Isa, int Dim, int Most, class Stores = NoStores>
 class AnyEventTrajectory {
   using Modes = EventModes<Isa, Dim, Most>;
   using Rules = EventRules;
@@ -22,10 +24,11 @@ class AnyEventTrajectory {
 
  public:
   CAROM_INLINE AnyEventTrajectory(const ImpactRun& run, const ImpactProblemView& problem,
-                                  const ImpactScratch<Dim>& scratch)
+                                  const ImpactScratch<Dim>& scratch, Stores* stores = nullptr)
       : run_(run),
         problem_(problem),
         s_(scratch),
+        stores_(stores),
         contacts_(run.contacts),
         rows_(Dim * run.contacts),
         slips_(run.polygon),
@@ -50,18 +53,22 @@ class AnyEventTrajectory {
       total_[k] = 0.0;
     }
     for (int i = 0; i < contacts_; ++i) arrive(i);
+    if constexpr (Stores::kAny) stores_->begin(index, sample);
     redrawn_ = 0;
     if (path != nullptr) record(path, 0);
-    bool collides = approaches();
+    bool collides = unfinished();
     if (collides) weights_.begin(contacts_, run_.seed, index, sample);
     while (collides && end.steps < Rules::kMostPieces) {
       if (!(weights_.left > 0.0)) {
         // Heavy bodies behind light ones take more impulse than any contact by itself.
-        weights_.draw(u_, longest_ * (1U << end.steps / kPiecesOfLength));
+        if constexpr (Stores::kAny) {
+          if (end.steps > 0) stores_->vary();
+        }
+        weights_.draw(pushers(), longest_ * (1U << end.steps / kPiecesOfLength));
         cycles_.begin();
       }
-      if (weights_.follows) weights_.choose(u_, [&](int i) { return state(i); });
-      if (modes_.find(u_, slip_, weights_.weight, weights_.first)) {
+      if (weights_.follows) weights_.choose(pushers(), [&](int i) { return state(i); });
+      if (modes_.find(pushers(), slip_, weights_.weight, weights_.first)) {
         piece(end);
       } else if (++redrawn_ > Rules::kMostRedrawn) {
         end.status = TrajectoryStatus::failed;
@@ -71,7 +78,7 @@ class AnyEventTrajectory {
       }
       ++end.steps;
       if (path != nullptr) record(path, end.steps);
-      collides = approaches();
+      collides = unfinished();
     }
     if (!collides) end.status = TrajectoryStatus::terminated;
     finish(end);
@@ -79,18 +86,36 @@ class AnyEventTrajectory {
   }
 
  private:
+  /// Speeds that are none; work put by at such a speed would be missed in the books.
+  static constexpr double kMet = Stores::kAny ? 0.01 * Rules::kMet : Rules::kMet;
   static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
 
-  CAROM_INLINE bool approaches() const {
+  /// Whether a contact approaches, or is to give back what it has put by.
+  CAROM_INLINE bool unfinished() const {
     bool some = false;
-    for (int i = 0; i < contacts_; ++i) some = some || u_[i] < 0.0;
+    for (int i = 0; i < contacts_; ++i) some = some || u_[i] < 0.0 || filled(i);
     return some;
+  }
+  [[nodiscard]] CAROM_INLINE bool filled(int i) const {
+    if constexpr (Stores::kAny) return stores_->filled(i);
+    return false;
+  }
+  /// Whether contact i separates and may not push.
+  [[nodiscard]] CAROM_INLINE bool leaves(int i) const { return u_[i] > 0.0 && !filled(i); }
+  /// u, but that contacts which may push by their stores count as approaching: their modes are the
+  /// same.
+  CAROM_INLINE const double* pushers() {
+    if constexpr (Stores::kAny) {
+      for (int k = 0; k < rows_; ++k) able_[k] = k < contacts_ && filled(k) ? -size_ : u_[k];
+      return able_;
+    }
+    return u_;
   }
   [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
 
   /// Contact i does not separate, or no longer: where its slip is.
   CAROM_INLINE void arrive(int i) {
-    slip_[i] = slips_.of(u_ + tangent(i), Rules::kMet * size_);
+    slip_[i] = slips_.of(u_ + tangent(i), kMet * size_);
     slips_.project(slip_[i], u_ + tangent(i));
   }
 
@@ -112,6 +137,7 @@ class AnyEventTrajectory {
 
   /// event_state of contact i.
   [[nodiscard]] CAROM_INLINE int state(int i) const {
+    if (filled(i)) return 1 + (u_[i] > 0.0 ? 3 : 2) * slips_.states() + slips_.code(slip_[i]);
     return u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slips_.code(slip_[i]);
   }
 
@@ -121,17 +147,22 @@ class AnyEventTrajectory {
     const double* const rate = modes_.rate;
     double reach[2 * Most];  // of normals, then of slips
     int arrival[Most];
+    double spent[Most];  // until stores are empty
     double length = weights_.left;
     for (int i = 0; i < contacts_; ++i) {
       const int t = tangent(i);
       reach[i] = nears(u_[i], rate[i]) ? -u_[i] / rate[i] : kInfinity;
       reach[Most + i] = kInfinity;
       arrival[i] = 0;
-      if (!(u_[i] > 0.0)) {
+      if (!leaves(i)) {
         slips_.project(modes_.moving[i], modes_.rate + t);
         reach[Most + i] = slips_.until(modes_.moving[i], u_ + t, rate + t, arrival[i]);
       }
       length = smaller(length, smaller(reach[i], reach[Most + i]));
+      if constexpr (Stores::kAny) {
+        spent[i] = stores_->until(i, u_[i], rate[i], modes_.impulse[i]);
+        length = smaller(length, spent[i]);
+      }
     }
     const bool event = length < weights_.left;
     const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
@@ -144,15 +175,15 @@ class AnyEventTrajectory {
     for (int i = 0; i < contacts_; ++i) {
       double* const t = next + tangent(i);
       if ((reach[i] < kInfinity && (reach[i] <= together || nears(u_[i], next[i]))) ||
-          magnitude(next[i]) <= Rules::kMet * size_) {
+          magnitude(next[i]) <= kMet * size_) {
         next[i] = 0.0;
       }
       state[i] = slip_[i];
-      if (u_[i] > 0.0) continue;
+      if (leaves(i)) continue;
       state[i] = modes_.moving[i];
       if (reach[Most + i] < kInfinity)
         state[i] = follow_slip(i, reach[Most + i] <= together, arrival[i], t);
-      state[i] = slips_.met(state[i], t, Rules::kMet * size_);
+      state[i] = slips_.met(state[i], t, kMet * size_);
       slips_.project(state[i], t);
     }
     for (int k = 0; k < rows_; ++k) {
@@ -162,32 +193,62 @@ class AnyEventTrajectory {
     }
     int key = -1;  // the first of the boundaries that are met, normals before slips
     for (int i = contacts_; event && i-- > 0;) {
-      if (!(u_[i] > 0.0) && state[i] != modes_.moving[i]) key = Most * (1 + state[i]) + i;
+      if (!leaves(i) && state[i] != modes_.moving[i]) key = Most * (1 + state[i]) + i;
     }
     for (int i = contacts_; event && i-- > 0;) {
       if (next[i] == 0.0 && u_[i] != 0.0) key = i;
     }
-    certify(next, end);
-    if (work > Rules::kCone * worth + Rules::kGain * problem_.energy) {
-      end.residual = larger(end.residual, work / problem_.energy);
+    bool left[Most];
+    for (int i = 0; i < contacts_; ++i) left[i] = leaves(i);
+    if constexpr (Stores::kAny) {
+      for (int i = contacts_; event && i-- > 0;) {
+        if (spent[i] <= together) key = i;
+      }
+      use_stores(spent, together, next, length);
+    } else {
+      certify(next, end);
+      if (work > Rules::kCone * worth + Rules::kGain * problem_.energy) {
+        end.residual = larger(end.residual, work / problem_.energy);
+      }
     }
     for (int k = 0; k < rows_; ++k) {
       total_[k] = fused(length, modes_.impulse[k], total_[k]);
     }
     for (int i = 0; i < contacts_; ++i) {
-      const bool separated = u_[i] > 0.0;
       u_[i] = next[i];
       for (int c = 0; c < kTangents; ++c) u_[tangent(i) + c] = next[tangent(i) + c];
       slip_[i] = state[i];
-      if (separated && !(u_[i] > 0.0)) arrive(i);
+      if (left[i] && !leaves(i)) arrive(i);
     }
     weights_.left = key < 0 ? 0.0 : weights_.left - length;
     cycles_.add(length);
+    if constexpr (Stores::kAny) {
+      bool able = false;
+      for (int i = 0; i < contacts_; ++i) able = able || (weights_.weight[i] > 0.0 && !leaves(i));
+      if (!able) weights_.left = weights_.follows ? weights_.left : 0.0;
+      if (weights_.follows && cycles_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
+      return;
+    }
     if (key >= 0 && cycles_.due(weights_.follows) &&
         cycles_.sum(slips_, contacts_, key, size_, u_, slip_, total_, weights_.left)) {
       ++end.pivots;
     }
     if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
+  }
+
+  /// The stores and the certificate behind a piece that ends with contact velocities `next`.
+  CAROM_INLINE void use_stores(const double* spent, double together, const double* next,
+                               double length) {
+    double impulse[kMaxRows];
+    for (int k = 0; k < rows_; ++k) impulse[k] = length * modes_.impulse[k];
+    for (int i = 0; i < contacts_; ++i) {
+      double rubbed = 0.0;
+      for (int k = tangent(i); k < tangent(i) + kTangents; ++k) {
+        rubbed = fused(0.5 * impulse[k], u_[k] + next[k], rubbed);
+      }
+      stores_->follow(i, u_[i], next[i], impulse[i], rubbed, spent[i] <= together);
+    }
+    stores_->certify(impulse);
   }
 
   /// State of contact i's slip t behind a piece, which went towards `arrival` and got there, or
@@ -230,6 +291,10 @@ class AnyEventTrajectory {
   CAROM_INLINE void finish(TrajectoryEnd& end) {
     for (int k = 0; k < rows_; ++k) s_.u[k] = u_[k], s_.total[k] = total_[k];
     velocity(s_.v);
+    if constexpr (Stores::kAny) {
+      const double missed = stores_->finish(s_.v);
+      if (end.status == TrajectoryStatus::terminated) end.residual = larger(end.residual, missed);
+    }
     double wrong = 0.0;
     for (int k = 0; k < rows_; ++k) {
       double sum = 0.0;
@@ -255,12 +320,14 @@ class AnyEventTrajectory {
   const ImpactRun& run_;
   const ImpactProblemView& problem_;
   const ImpactScratch<Dim>& s_;
+  Stores* stores_;
   int contacts_, rows_;
   EventSlip<Dim> slips_;
   Modes modes_;
   double size_;     ///< largest contact speed before the impact
   double longest_;  ///< a length that stops the fastest contact
   double u_[kMaxRows], total_[kMaxRows];
+  double able_[Stores::kAny ? kMaxRows : 1];
   int slip_[Most];
   EventWeights<Most, true> weights_;
   EventCycles<Dim, Most> cycles_;

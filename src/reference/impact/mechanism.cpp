@@ -53,6 +53,7 @@ ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t index) {
       batch,
       [index](const char*, const Extents& extents, std::vector<double>& to,
               const Buffer<double>& from) {
+        if (from.empty()) return;
         const auto first = from.host().begin() + index * extents.stride();
         to.assign(first, first + extents.stride());
       },

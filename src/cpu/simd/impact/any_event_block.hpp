@@ -19,6 +19,8 @@ struct AnyEventBlock {
   const kernels::ImpactScratch<3>* spatial;  ///< ... of the problem's dimension
   double* path;  ///< receives the path of one trajectory at positions below `paths`
   int paths;
+  const kernels::RestitutionView* restitution;  ///< null: inelastic
+  kernels::StoreBooks* books;  ///< likewise; receives those of the trajectory that is finished
   /// Called for each position in turn; the trajectory's numbers lie in the scratch.
   void (*finished)(void* context, int position, const kernels::TrajectoryEnd* end);
   void* context;
@@ -26,15 +28,29 @@ struct AnyEventBlock {
 
 inline constexpr int kFewFollowedContacts = 8;  // whose arrays are half as long
 
-template <class Isa, int Most, int Dim>
-void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>& scratch) {
-  kernels::AnyEventTrajectory<Isa, Dim, Most> trajectory(*block.run, *block.problem, scratch);
+template <class Trajectory>
+void follow_block(const AnyEventBlock& block, Trajectory& trajectory) {
   for (int position = 0; position < block.count; ++position) {
     const kernels::TrajectoryEnd end =
         trajectory.run(block.index, block.first + static_cast<std::uint64_t>(position),
                        position < block.paths ? block.path : nullptr);
     block.finished(block.context, position, &end);
   }
+}
+
+template <class Isa, int Most, int Dim>
+void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>& scratch) {
+  if (block.restitution == nullptr) {
+    kernels::AnyEventTrajectory<Isa, Dim, Most> trajectory(*block.run, *block.problem, scratch);
+    return follow_block(block, trajectory);
+  }
+  using Stores = kernels::ContactStores<Dim>;
+  kernels::ImpactProblemView problem = *block.problem;
+  Stores stores(*block.run, problem, *block.restitution, *block.books);
+  problem.friction = stores.friction();
+  kernels::AnyEventTrajectory<Isa, Dim, Most, Stores> trajectory(*block.run, problem, scratch,
+                                                                 &stores);
+  follow_block(block, trajectory);
 }
 
 template <class Isa>

@@ -1,0 +1,200 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <carom/certificate_restitution.hpp>
+#include <carom/device/host_device.hpp>
+#include <carom/device/numeric.hpp>
+#include <carom/types/impact.hpp>
+
+#include "core/material_draws.hpp"
+#include "impact/kernels/event_modes.hpp"
+#include "impact/kernels/impact.hpp"
+
+/// Restitution of an impact that is followed from event to event: what contacts have put by.
+namespace carom::kernels {
+
+/// What the samples of one problem share of its restitution.
+struct RestitutionView {
+  const double* restitution_low;   ///< [m]
+  const double* restitution_high;  ///< [m]
+  const double* friction_low;      ///< [m]
+  const double* friction_high;     ///< [m]
+  RestitutionLaw law;
+  bool vary;
+};
+
+/// What became of the work of one sample's contacts, [m] each.
+struct StoreBooks {
+  double restitution[kMaxFollowedContacts];
+  double friction[kMaxFollowedContacts];
+  double stored[kMaxFollowedContacts];
+  double released[kMaxFollowedContacts];
+  double lost_compression[kMaxFollowedContacts];
+  double lost_friction[kMaxFollowedContacts];
+  bool guarded;
+};
+
+/// Of inelastic contacts: nothing.
+struct NoStores {
+  static constexpr bool kAny = false;
+};
+
+/// The stores of one trajectory's contacts (RestitutionLaw). Between two events of the trajectory a
+/// contact's normal velocity u is linear in the impulse s of the stretch and keeps its sign, so its
+/// store is a quadratic of s.
+template <int Dim>
+class ContactStores {
+  static constexpr int kMost = kMaxFollowedContacts;
+
+ public:
+  static constexpr bool kAny = true;
+
+  CAROM_INLINE ContactStores(const ImpactRun& run, const ImpactProblemView& problem,
+                             const RestitutionView& view, StoreBooks& books)
+      : run_(run), problem_(problem), view_(view), books_(books), certificate_(run.polygon) {}
+
+  /// Friction of the stretch, [m].
+  [[nodiscard]] CAROM_INLINE const double* friction() const { return friction_; }
+
+  CAROM_INLINE void begin(std::uint32_t index, std::uint64_t sample) {
+    numbers_ = {run_.seed, index, sample};
+    stretch_ = 0;
+    guarded_ = false;
+    draw();
+    for (int i = 0; i < run_.contacts; ++i) {
+      filled_[i] = false;
+      work_[i] = goal_[i] = 0.0;
+      compressed_[i] = stored_[i] = released_[i] = rubbed_[i] = 0.0;
+      books_.restitution[i] = restitution_[i];
+      books_.friction[i] = friction_[i];
+    }
+    certificate_.begin({run_.velocities, run_.contacts, problem_.jacobian, problem_.response,
+                        problem_.mass, problem_.velocity, problem_.energy, view_.law});
+  }
+  /// Before each stretch after the first. Whether the numbers are others now.
+  CAROM_INLINE bool vary() {
+    if (!view_.vary) return false;
+    ++stretch_;
+    draw();
+    return true;
+  }
+
+  /// Whether contact i may push while it separates.
+  [[nodiscard]] CAROM_INLINE bool filled(int i) const { return filled_[i]; }
+
+  /// Impulse of the stretch until the store of contact i is empty, if it is before u turns. push:
+  /// of the contact for one unit.
+  [[nodiscard]] CAROM_INLINE double until(int i, double u, double rate, double push) const {
+    if (!filled_[i] || u < 0.0 || (u == 0.0 && !(rate > 0.0))) return kInfinity;
+    const double spent = until_spent(work_[i], u, rate, push);
+    if (view_.law == RestitutionLaw::poisson && push > 0.0) {
+      return smaller(spent, goal_[i] / push);
+    }
+    if (view_.law == RestitutionLaw::newton && rate > 0.0) {
+      return smaller(spent, at_least_zero(fused(restitution_[i], goal_[i], -u)) / rate);
+    }
+    return spent;
+  }
+
+  /// Contact i has pushed with `impulse` from u to `next`; ended: its store is empty by `until`.
+  /// rubbed: work of its friction.
+  CAROM_INLINE void follow(int i, double u, double next, double impulse, double rubbed,
+                           bool ended) {
+    rubbed_[i] -= rubbed;
+    const double e = restitution_[i], work = 0.5 * impulse * (u + next);
+    const bool stronge = view_.law == RestitutionLaw::stronge;
+    const bool compresses = u < 0.0 || next < 0.0;
+    if (compresses) {
+      const double put = stronge ? e * e * work : (e > 0.0 ? work : 0.0);
+      compressed_[i] -= work;
+      stored_[i] -= put;
+      work_[i] -= put;
+    } else {
+      released_[i] += work;
+      work_[i] -= work;
+    }
+    if (view_.law == RestitutionLaw::newton && impulse > 0.0) {
+      goal_[i] = larger(goal_[i], larger(-u, -next));
+    } else if (view_.law == RestitutionLaw::poisson && work != 0.0) {
+      goal_[i] = fused(compresses ? e : -1.0, impulse, goal_[i]);
+    }
+    const auto reached = [&](double slack) {
+      if (stronge) return false;
+      if (view_.law == RestitutionLaw::poisson) return !(goal_[i] > slack * impulse);
+      return !(next < e * goal_[i] * (1.0 - slack));
+    };
+    filled_[i] = !ended && work_[i] > kNothing * problem_.energy && !reached(kReached);
+    if (filled_[i]) return;
+    if (!stronge && ended && !reached(kNearlyReached)) guarded_ = true;
+    work_[i] = goal_[i] = 0.0;
+  }
+
+  /// A piece of the trajectory, [rows], goes into its certificate.
+  CAROM_INLINE void certify(const double* impulse) {
+    certificate_.add(impulse, restitution_, friction_);
+  }
+
+  /// What v+ misses of what it is to be, of the largest contact speed; infinite where the books are
+  /// wrong. The books are complete afterwards.
+  CAROM_INLINE double finish(const double* v) {
+    for (int i = 0; i < run_.contacts; ++i) {
+      if (view_.vary) {
+        books_.restitution[i] = books_.friction[i] = std::numeric_limits<double>::quiet_NaN();
+      }
+      books_.stored[i] = stored_[i];
+      books_.released[i] = released_[i];
+      books_.lost_compression[i] = compressed_[i] - released_[i];
+      books_.lost_friction[i] = rubbed_[i];
+    }
+    books_.guarded = guarded_;
+    const auto found = certificate_.finish(v, books_.lost_compression, books_.lost_friction);
+    return certificate::within(found.books, certificate::kBooks) ? found.residual : kInfinity;
+  }
+
+ private:
+  static constexpr double kNothing = 1e-24;  ///< of the energy before: nothing stored
+  static constexpr double kReached = 1e-13;  ///< of what is to be given back
+  static constexpr double kNearlyReached = 1e-9;
+
+  /// First s > 0 at which push s (u + rate s / 2) is `work`.
+  CAROM_INLINE static double until_spent(double work, double u, double rate, double push) {
+    if (!(push > 0.0)) return kInfinity;
+    const double share = work / push;
+    const double square = fused(u, u, 2.0 * rate * share);
+    if (!(square >= 0.0)) return kInfinity;  // u turns before
+    const double sum = u + square_root(square);
+    return sum > 0.0 ? 2.0 * share / sum : kInfinity;
+  }
+
+  CAROM_INLINE void draw() {
+    const int m = run_.contacts;
+    for (int i = 0; i < m; ++i) {
+      const double e_low = view_.restitution_low[i], e_high = view_.restitution_high[i];
+      const double mu_low = view_.friction_low[i], mu_high = view_.friction_high[i];
+      restitution_[i] = e_low == e_high
+                            ? e_low
+                            : material_draw(e_low, e_high, numbers_.restitution(i, m, stretch_));
+      friction_[i] = mu_low == mu_high
+                         ? mu_low
+                         : material_draw(mu_low, mu_high, numbers_.friction(i, m, stretch_));
+    }
+  }
+
+  const ImpactRun& run_;
+  const ImpactProblemView& problem_;
+  const RestitutionView& view_;
+  StoreBooks& books_;
+  certificate::Restitution<Dim, kMost> certificate_;
+  MaterialNumbers numbers_{};
+  std::uint32_t stretch_ = 0;
+  bool guarded_ = false;
+  bool filled_[kMost];
+  double restitution_[kMost], friction_[kMost];
+  double work_[kMost];  ///< put by, and not yet come back
+  double goal_[kMost];  ///< poisson: impulse to come back; newton: largest speed of approach
+  double compressed_[kMost], stored_[kMost], released_[kMost], rubbed_[kMost];
+};
+
+}  // namespace carom::kernels
