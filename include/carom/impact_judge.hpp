@@ -3,8 +3,9 @@
 #include <carom/impact.hpp>
 #include <carom/types/impact_judge.hpp>
 
-/// Measured outcomes of impacts. Distances are |.|_M over |v-|_M or, with a covariance C of the
-/// measurement, sqrt(d' C^-1 d) in its standard deviations. Batches are in host memory.
+/// Was a measured outcome of an impact in the set? Distances are |.|_M over |v-|_M or, with a
+/// covariance C of the measurement, sqrt(d' C^-1 d) in its standard deviations
+/// (docs/tutorials/measured.md). Batches are in host memory.
 namespace carom {
 
 /// Checks what was measured of a valid batch. Errors: InvalidInput naming field, problem and value:
@@ -19,5 +20,16 @@ void validate(const ImpactBatch& batch, const MeasuredImpacts& measured);
 /// threads: 0 = all hardware threads. Errors: InvalidInput, of either.
 ImpactFloor impact_floor(const ImpactBatch& batch, const MeasuredImpacts& measured,
                          int threads = 0);
+
+/// Floor, nearest sample and verdict of every problem. The set is sampled as `sampling` says, then
+/// in `rounds` rounds around the nearest samples, with intervals of restitution and friction half
+/// as wide each time. Every candidate is a certified sample of the problem. A problem's answer does
+/// not depend on its neighbours' and on threads. Of `sampling`, what is kept and the net are not
+/// taken; its progress is told of all samples.
+/// Errors: as impact_floor and sample_impacts.
+ImpactJudgement judge_impacts(const ImpactBatch& batch, const MeasuredImpacts& measured,
+                              const JudgeSettings& settings = {},
+                              const ImpactSettings& sampling = {},
+                              Backend backend = Backend::automatic);
 
 }  // namespace carom

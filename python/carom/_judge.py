@@ -11,8 +11,10 @@ import numpy as np
 
 from . import _core, _parts
 from ._arrays import from_any, refuse
-from ._results import Result, result
-from .problems import Problems, given_problems
+from ._progress import called
+from ._results import JudgeVerdict, Result, result
+from ._settings import takes_settings
+from .problems import Problems, given_problems, robot_settings, run_settings
 
 FILE_ARRAYS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity")
 
@@ -85,3 +87,74 @@ def floor(problems: Any, measured: Any, sigma: Any = None, *, threads: int = 0) 
     """
     batch = given_problems((problems,), False)
     return ImpactFloor(**_core.impact_floor(batch.arrays(), *batch.sizes(), outcomes(batch, measured, sigma), threads))
+
+
+@result
+class Judgement(Result):
+    """Whether measured outcomes of n impacts are in their sets.
+
+    distance (n): of the nearest certified sample, infinite without any; sampled_distance before
+    refinement; resolution: median distance of held-out samples to the others; allowed: distance up to which
+    a sample reaches the measurement; verdict (JudgeVerdict): inside, not_reached, or outside_proven, by the
+    floor or an enclosure. nearest_velocity (n, nv), nearest_impulse (n, d m) [N s], nearest_restitution,
+    nearest_friction (n, m), and where that sample is: number nearest_sample of problem nearest_problem of a
+    run with seed nearest_seed and the intervals interval_* (n, m). floor...: as ImpactFloor.
+    """
+
+    problems: Problems
+    sampling: dict[str, Any]
+    cancelled: bool
+
+    def words(self) -> list[str]:
+        """The verdicts in words."""
+        return [JudgeVerdict(verdict).name.replace("_", " ") for verdict in self.verdict]
+
+    def share(self, tolerance: float | np.ndarray) -> np.ndarray:
+        """Of the impacts, how many are reached within a distance, or each of several."""
+        return (self.distance <= np.asarray(tolerance)[..., None]).mean(-1)
+
+    def nearest(self, i: int = 0) -> Any:
+        """The nearest sample of impact i again, alone and with its path: an ImpactResult."""
+        from .impact import sample
+
+        one = self.problems[i]
+        restitution = np.stack([self.interval_restitution_low[i], self.interval_restitution_high[i]], -1)
+        friction = np.stack([self.interval_friction[i], self.interval_friction_high[i]], -1)
+        drawn = one.restitution_high is not None or one.friction_high is not None
+        more = {"restitution": restitution, "friction": friction} if drawn else {}
+        settings = {**self.sampling, "samples": 1, "keep_samples": -1, "keep_paths": 1, "epsilon": 0.0,
+                    "seed": int(self.nearest_seed[i]), "first_problem": int(self.nearest_problem[i]),
+                    "first_sample": int(self.nearest_sample[i])}  # fmt: skip
+        return sample(one, **settings, **more)
+
+    def _summary(self) -> str:
+        words = self.words()
+        counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        return f"{len(words)} impacts: {counts}; median distance {np.median(self.distance):.3g}"
+
+
+@takes_settings(_core.judge_settings())
+def judge(
+    problems: Any, measured: Any, sigma: Any = None, *, restitution: Any = None, friction: Any = None,
+    samples: int = 4096, seed: int = 0, sampling: dict[str, Any] | None = None, backend: str = "auto",
+    progress: Any = None, **settings: Any,
+) -> Judgement:  # fmt: skip
+    """Whether measured outcomes of impacts are in their sets: floor, nearest certified sample, verdict.
+
+    problems: Problems, or a model's name. measured: v+ (n, nv). sigma: its standard deviations (n, nv) or
+    covariances (n, nv, nv); None: distances are |.|_M over |v-|_M. restitution, friction: as in sample;
+    sampling: further settings of it. Every candidate is a certified sample: of the problem first, then of
+    intervals of restitution and friction that shrink around the nearest ones.
+    Errors: InvalidInput for shapes, settings and numbers.
+    """
+    batch = given_problems((problems,), False)
+    if restitution is not None or friction is not None:
+        batch = batch.with_intervals(restitution, friction)
+    chosen = {"samples": samples, "seed": seed, **(sampling or {})}
+    if batch.restitution_high is not None or batch.friction_high is not None:
+        chosen.setdefault("method", "events")
+    chosen = run_settings(robot_settings(batch, chosen, backend))
+    answer = _core.judge_impacts(
+        batch.arrays(), *batch.sizes(), outcomes(batch, measured, sigma), settings, chosen, backend, called(progress)
+    )
+    return Judgement(problems=batch, sampling=chosen, **answer)

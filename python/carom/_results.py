@@ -34,6 +34,7 @@ StabilityVerdict = _enumeration("StabilityVerdict", "What is known of a stance."
 CertificateKind = _enumeration("CertificateKind", "Which functions prove a stance stable.")
 EnclosureStatus = _enumeration("EnclosureStatus", "What an enclosure says.")
 ImpactAnswer = _enumeration("ImpactAnswer", "What is known of a question to an impact.")
+JudgeVerdict = _enumeration("JudgeVerdict", "What is known of a measured outcome.")
 MotionEnd = _enumeration("MotionEnd", "How a motion ended.")
 MotionEventKind = _enumeration("MotionEventKind", "What happened in a motion.")
 

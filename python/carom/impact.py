@@ -16,6 +16,7 @@ from ._progress import called
 from ._results import (
     EnclosureStatus,
     ImpactAnswer,
+    JudgeVerdict,
     Result,
     Status,
     TrajectoryStatus,
@@ -28,14 +29,15 @@ from ._theory import (
     ImpactSteps, Pointedness, check_unique_step, pointedness, samples_for_epsilon_net, steps,
     termination_bound,
 )  # fmt: skip
-from ._judge import ImpactFloor, Measured, floor, read_measured
+from ._identify import Identification, identify
+from ._judge import ImpactFloor, Judgement, Measured, floor, judge, read_measured
 from ._state_runs import ImpactRuns, parts_of, sampled
 from ._states import StateImpacts
 from .problems import Model, Problems, RobotProblems, given_problems, letters, model, models, one_problem, robot_settings, run_settings
 
 __all__ = [
-    "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
-    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "Measured", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose", "floor",
+    "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "Identification", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
+    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose", "floor", "identify", "judge",
     "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "read_measured", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",

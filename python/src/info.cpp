@@ -60,6 +60,7 @@ nb::dict enumerations() {
   result["CertificateKind"] = enumeration<CertificateKind>();
   result["EnclosureStatus"] = enumeration<EnclosureStatus>();
   result["ImpactAnswer"] = enumeration<ImpactAnswer>();
+  result["JudgeVerdict"] = enumeration<JudgeVerdict>();
   result["MotionEnd"] = enumeration<MotionEnd>();
   result["MotionEventKind"] = enumeration<MotionEventKind>();
   return result;
@@ -78,6 +79,9 @@ nb::list names_of() {
 nb::dict tables() {
   nb::dict result;
   result["ImpactFloor"] = names_of<ImpactFloor>();
+  nb::list judged = names_of<ImpactJudgement::Samples>();
+  judged.extend(result["ImpactFloor"]);
+  result["Judgement"] = judged;
   result["BoxedLcpResult"] = names_of<BoxedLcpResult>();
   result["LcpResult"] = names_of<LcpResult>();
   result["LpResult"] = names_of<LpResult>();

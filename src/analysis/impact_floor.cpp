@@ -16,6 +16,10 @@ using judging::Vector;
 
 constexpr double kPrice = 1e-12;  // of an impulse's square that could make the whole change
 
+const double* largest_friction(const ImpactBatch& batch) {
+  return (batch.friction_high.empty() ? batch.friction : batch.friction_high).data();
+}
+
 // The columns of U M^-1 J' by contact, normal first, tangents times mu: (lambda_n, lambda_t / mu)
 // then lies in the cone t >= |v| for every mu, 0 included.
 Matrix cone_columns(const ImpactBatch& batch, const Matrix& metric, std::int64_t p) {
@@ -23,7 +27,7 @@ Matrix cone_columns(const ImpactBatch& batch, const Matrix& metric, std::int64_t
   const judging::Matrix mass =
       Eigen::Map<const Matrix>(batch.mass_matrix.data() + p * nv * nv, nv, nv);
   Matrix rows(batch.contact_rows(), nv);
-  const double* mu = batch.friction.data() + p * m;
+  const double* mu = largest_friction(batch) + p * m;
   const double* normal = batch.normal_jacobian.data() + p * m * nv;
   const double* tangent = batch.tangent_jacobian.data() + p * tangents * m * nv;
   for (int i = 0; i < m; ++i) {
@@ -143,7 +147,7 @@ ImpactFloor impact_floor(const ImpactBatch& batch, const MeasuredImpacts& measur
     // recomputed from an impulse that lies in the cones: never below the floor
     result.floor.data()[p] = (wanted[p] - columns[p] * x).norm();
     for (int i = 0; i < m; ++i) {
-      const double mu = batch.friction.data()[p * static_cast<std::size_t>(m) + i];
+      const double mu = largest_friction(batch)[p * static_cast<std::size_t>(m) + i];
       impulse[i] = scale[p][i] * x[d * i];
       for (int t = 0; t < tangents; ++t) {
         impulse[m + tangents * i + t] = mu * scale[p][i] * x[d * i + 1 + t];
