@@ -143,7 +143,7 @@ def judge(
 
     problems: Problems, or a model's name. measured: v+ (n, nv). sigma: its standard deviations (n, nv) or
     covariances (n, nv, nv); None: distances are |.|_M over |v-|_M. restitution, friction: as in sample;
-    sampling: further settings of it. Every candidate is a certified sample: of the problem first, then of
+    sampling: further settings of it, in space with friction_directions 16 unless it says otherwise. Every candidate is a certified sample: of the problem first, then of
     intervals of restitution and friction that shrink around the nearest ones.
     Errors: InvalidInput for shapes, settings and numbers.
     """
@@ -151,6 +151,8 @@ def judge(
     if restitution is not None or friction is not None:
         batch = batch.with_intervals(restitution, friction)
     chosen = {"samples": samples, "seed": seed, **(sampling or {})}
+    if batch.dimension == 3:  # polygons of fewer directions miss outcomes by more than the tolerance
+        chosen.setdefault("friction_directions", 16)
     if batch.restitution_high is not None or batch.friction_high is not None:
         chosen.setdefault("method", "events")
     chosen = run_settings(robot_settings(batch, chosen, backend))

@@ -8,6 +8,7 @@
 
 #include "analysis/impact_metric.hpp"
 #include "core/arrays.hpp"
+#include "core/constants.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 using judging::Matrix;
 using judging::Vector;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kSamplesAtOnce = std::int64_t{1} << 20;
 // The floor's certificate is one in doubles: what it proves is said with this much to spare.
