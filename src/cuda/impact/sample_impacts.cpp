@@ -19,6 +19,16 @@ namespace carom::cuda {
 
 namespace {
 
+/// With the arrays of restitution, which the device does not compute.
+struct KeptArrays : TrajectoryArrays {
+  double* restitution = nullptr;
+  double* friction = nullptr;
+  double* stored = nullptr;
+  double* released = nullptr;
+  double* lost_compression = nullptr;
+  double* lost_friction = nullptr;
+};
+
 /// One call of sample_impacts, or a device's shard of it. Chunks are run one after another; a chunk
 /// holds a stretch of one problem's samples, or all samples of several problems.
 class Sampling {
@@ -326,7 +336,7 @@ class Sampling {
           if (to.empty()) return;
           keep(to, from, static_cast<int>(extents.stride() / samples.count), position, kept);
         },
-        samples, launch_.out);
+        samples, KeptArrays{launch_.out});
   }
 
   void take_paths(std::int64_t position, std::vector<std::vector<double>>& path_of) {
