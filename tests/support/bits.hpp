@@ -62,7 +62,8 @@ void expect_summaries(const ImpactSummary& a, const ImpactSummary& b, Same&& sam
           same(one, other, field.name);
         } else if (name != "step_size" && name != "max_steps" && name != "epsilon" &&
                    name != "contact_speed") {
-          EXPECT_EQ(one, other) << name;
+          const bool undefined = one != one && other != other;  // losses without restitution
+          if (!undefined) EXPECT_EQ(one, other) << name;
         }
       },
       a, b);
