@@ -23,7 +23,7 @@ constexpr DataSetNote kNotes[] = {
      "Jn: Jn v is the normal velocity, negative for a contact that approaches"},
     {"/impact_*/problem/tangent_jacobian", "(dimension - 1) contacts, nv", "",
      "Jt: one row per planar contact, two per spatial one, in contact order"},
-    {"/impact_*/problem/friction", "contacts, or contacts, 2", "", "mu, or its intervals"},
+    {"/impact_*/problem/friction", "contacts | contacts, 2", "", "mu, or its intervals"},
     {"/impact_*/problem/restitution", "contacts, 2", "", "intervals of e, where there are any"},
     {"/impact_*/problem/velocity", "nv", "generalised velocity", "v before the impact"},
     {"/impact_*/problem/contact_names", "contacts", "", "names that reports use"},

@@ -130,7 +130,13 @@ void validate_entry(const NamedImpact& problem) {
   measured.measured_velocity = Buffer<double>::from(problem.measured.measured_velocity);
   measured.measured_covariance = Buffer<double>::from(problem.measured.measured_covariance);
   const ImpactProblem& plain = problem;
-  validate(make_batch({&plain, 1}), measured);
+  try {
+    validate(make_batch({&plain, 1}), measured);
+  } catch (const InvalidInput& error) {
+    Refusal named = error.refusal();
+    named.name = problem.name;
+    throw InvalidInput(named);
+  }
 }
 
 // m rows of tangents are planar contacts, 2m spatial ones.

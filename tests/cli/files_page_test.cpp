@@ -129,6 +129,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"impact", "compass_gait", "--samples", "64"},
       {"impact", "rocking_block", "--samples", "16", "--sweep", "friction=0:1:3"},
       {"impact", "rocking_block", "--samples", "64", "--never", "A separating"},
+      {"impact", "rocking_block", "--samples", "16", "--restitution", "0.2:0.4"},
       {"impact-models", "tripod", "--samples", "32"},
       {"equilibrium", "two_contacts", "--p=-0.1:0.1", "--centre-of-mass", "0.5,0.6"},
       {"equilibrium", "tripod_flat", "--cones", "pair", "--centre-of-mass", "0.1,0.1,0.2"},
