@@ -106,7 +106,7 @@ def identify(
             ended = run.samples.status == TrajectoryStatus.terminated
             distance[:, a, b] = np.where(ended, np.linalg.norm(away, axis=2), np.inf).min(1)
     explains = distance <= tolerance
-    box, ends = _smallest(explains, *grids, share, bootstrap, seed)
+    box, ends = _smallest(explains, grids[0], grids[1], share, bootstrap, seed)
     bounds = np.stack([np.nanpercentile(ends, q, axis=0) for q in (5, 95)], -1) if np.isfinite(box).all() else np.full((2, 2, 2), np.nan)
     return Identification(restitution=grids[0], friction=grids[1], distance=distance, explains=explains,
                           smallest_interval=box, bounds=bounds, tolerance=float(tolerance), share=float(share))  # fmt: skip

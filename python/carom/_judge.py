@@ -109,9 +109,9 @@ class Judgement(Result):
         """The verdicts in words."""
         return [JudgeVerdict(verdict).name.replace("_", " ") for verdict in self.verdict]
 
-    def share(self, tolerance: float | np.ndarray) -> np.ndarray:
+    def share(self, tolerance: float | list[float] | np.ndarray) -> np.ndarray:
         """Of the impacts, how many are reached within a distance, or each of several."""
-        return (self.distance <= np.asarray(tolerance)[..., None]).mean(-1)
+        return np.asarray((self.distance <= np.asarray(tolerance)[..., None]).mean(-1))
 
     def nearest(self, i: int = 0) -> Any:
         """The nearest sample of impact i again, alone and with its path: an ImpactResult."""

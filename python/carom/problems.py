@@ -169,12 +169,15 @@ class Problems(Result):
         def grown(array: np.ndarray, by: int) -> np.ndarray:
             return np.pad(array, [(0, 0), (0, by)] + [(0, 0)] * (array.ndim - 2))
 
+        intervals: dict[str, Any] = {
+            name: grown(value, more) for name, value in self.arrays().items() if name in _INTERVALS
+        }
         return dataclasses.replace(
             self,
             normal_jacobian=grown(self.normal_jacobian, more),
             tangent_jacobian=grown(self.tangent_jacobian, more * (self.dimension - 1)),
             friction=grown(self.friction, more),
-            **{name: grown(value, more) for name, value in self.arrays().items() if name in _INTERVALS},
+            **intervals,
             distance=None
             if self.distance is None
             else np.pad(self.distance, [(0, 0), (0, more)], constant_values=np.inf),
