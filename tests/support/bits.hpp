@@ -63,7 +63,9 @@ void expect_summaries(const ImpactSummary& a, const ImpactSummary& b, Same&& sam
         } else if (name != "step_size" && name != "max_steps" && name != "epsilon" &&
                    name != "contact_speed") {
           const bool undefined = one != one && other != other;  // losses without restitution
-          if (!undefined) EXPECT_EQ(one, other) << name;
+          if (!undefined) {
+            EXPECT_EQ(one, other) << name;
+          }
         }
       },
       a, b);
