@@ -17,7 +17,7 @@ def lemke(problem: Problem) -> np.ndarray | None:
     """One run of Lemke's method on the LCP; in space solve_coulomb."""
     if problem.tangent.shape[1] == 2:
         return _coulomb(problem)
-    found = solve_lcp(*problem.lcp())
+    found = solve_lcp(*problem.lcp(), max_nodes=0)
     if found.status[0] == Status.infeasible:
         return None
     return problem.from_lcp(found.solution[0])
