@@ -47,9 +47,9 @@ agree("unstable below mu_1 = 0.5 and d = 0.8 alone", [mu[found.verdict == Verdic
 mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.02, 1.12, 12), np.linspace(0.08, 1.18, 12)))
 some = stability.model("figure2", mu1=mu12, d=d12)
 posed = stability.analyse(some, method="sos")
-alone = stability.analyse(some, method="single")
+single = stability.analyse(some, method="single")
 for name, result, expected in (("two functions", posed, {Status.solved: 102, Status.infeasible: 27, Status.cancelled: 15}),
-                               ("one function", alone, {Status.infeasible: 129, Status.cancelled: 15})):  # fmt: skip
+                               ("one function", single, {Status.infeasible: 129, Status.cancelled: 15})):  # fmt: skip
     for status, count in expected.items():
         agree(f"{name}: {status.name}, of 144", (result.sos_status == status).sum(), count)
 holds("solved where the class of one number has a member", bool(

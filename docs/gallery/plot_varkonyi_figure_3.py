@@ -44,9 +44,9 @@ holds("some proven stances have L1 L2 > 0", bool((proven & ~wide).any()))
 mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.38, 1.48, 12), np.linspace(0.08, 1.18, 12)))
 some = stability.model("figure3", mu=mu12, d=d12)
 posed = stability.analyse(some, method="sos")
-alone = stability.analyse(some, method="single")
+single = stability.analyse(some, method="single")
 for name, result, expected in (("two functions", posed, {Status.solved: 83, Status.infeasible: 61}),
-                               ("one function", alone, {Status.infeasible: 144})):  # fmt: skip
+                               ("one function", single, {Status.infeasible: 144})):  # fmt: skip
     for status, count in expected.items():
         agree(f"{name}: {status.name}, of 144", (result.sos_status == status).sum(), count)
 holds("solved where the class of one number has a member", bool(

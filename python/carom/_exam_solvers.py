@@ -15,7 +15,7 @@ from .solvers import solve_coulomb, solve_lcp, solve_qp
 
 def lemke(problem: Problem) -> np.ndarray | None:
     """One run of Lemke's method on the LCP; in space solve_coulomb."""
-    if problem.tangent.shape[1] == 2:
+    if problem.components == 3:
         return _coulomb(problem)
     found = solve_lcp(*problem.lcp(), max_nodes=0)
     if found.status[0] == Status.infeasible:
@@ -25,7 +25,7 @@ def lemke(problem: Problem) -> np.ndarray | None:
 
 def decide(problem: Problem) -> np.ndarray | None:
     """carom.decide_lcp; in space solve_coulomb."""
-    if problem.tangent.shape[1] == 2:
+    if problem.components == 3:
         return _coulomb(problem)
     M, q = problem.lcp()
     found = decide_lcp(M, q)[0]
@@ -53,7 +53,7 @@ def convex(problem: Problem) -> np.ndarray | None:
 def sequential_impulses(problem: Problem, sweeps: int = 50) -> np.ndarray:
     """Projected Gauss-Seidel, contact by contact, as game engines have it (Catto 2005)."""
     W, q = problem.delassus()
-    size = 1 + problem.tangent.shape[1]
+    size = problem.components
     r = np.zeros(len(q))
     for _ in range(sweeps):
         for i in range(problem.contacts):

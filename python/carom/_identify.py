@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import from_any, refuse
-from ._judge import outcomes
+from ._judge import judged_sampling, outcomes
 from ._results import Result, TrajectoryStatus, result
 from .problems import Problems, given_problems
 
@@ -95,9 +95,7 @@ def identify(
     if sigma is not None:
         metric = np.linalg.inv(arrays["measured_covariance"])
     root = np.linalg.cholesky(metric).transpose(0, 2, 1)
-    settings = {"method": "events", "epsilon": 0.0, "mode_table": False, "on_error": "status", **(sampling or {})}
-    if batch.dimension == 3:  # as judge
-        settings.setdefault("friction_directions", 16)
+    settings = {"method": "events", "epsilon": 0.0, "mode_table": False, "on_error": "status", **judged_sampling(batch, sampling)}
     distance = np.empty((len(batch), len(grids[0]), len(grids[1])))
     for a, e in enumerate(grids[0]):
         for b, mu in enumerate(grids[1]):

@@ -78,6 +78,12 @@ def outcomes(batch: Problems, measured: Any, sigma: Any = None) -> dict[str, np.
     return arrays
 
 
+def judged_sampling(batch: Problems, sampling: dict[str, Any] | None) -> dict[str, Any]:
+    """Settings of sample, in space with polygons of 16 directions: those of fewer miss outcomes by more than
+    what is tolerated."""
+    return {**({"friction_directions": 16} if batch.dimension == 3 else {}), **(sampling or {})}
+
+
 def floor(problems: Any, measured: Any, sigma: Any = None, *, threads: int = 0) -> ImpactFloor:
     """How close any impulse in the friction cones comes to what was measured, whatever the law. A large
     floor says that geometry, mass or contacts are wrong.
@@ -143,16 +149,15 @@ def judge(
 
     problems: Problems, or a model's name. measured: v+ (n, nv). sigma: its standard deviations (n, nv) or
     covariances (n, nv, nv); None: distances are |.|_M over |v-|_M. restitution, friction: as in sample;
-    sampling: further settings of it, in space with friction_directions 16 unless it says otherwise. Every candidate is a certified sample: of the problem first, then of
-    intervals of restitution and friction that shrink around the nearest ones.
+    sampling: further settings of it, in space with friction_directions 16 unless it says otherwise. Every
+    candidate is a certified sample: of the problem first, then of intervals of restitution and friction
+    that shrink around the nearest ones.
     Errors: InvalidInput for shapes, settings and numbers.
     """
     batch = given_problems((problems,), False)
     if restitution is not None or friction is not None:
         batch = batch.with_intervals(restitution, friction)
-    chosen = {"samples": samples, "seed": seed, **(sampling or {})}
-    if batch.dimension == 3:  # polygons of fewer directions miss outcomes by more than the tolerance
-        chosen.setdefault("friction_directions", 16)
+    chosen = {"samples": samples, "seed": seed, **judged_sampling(batch, sampling)}
     if batch.restitution_high is not None or batch.friction_high is not None:
         chosen.setdefault("method", "events")
     chosen = run_settings(robot_settings(batch, chosen, backend))

@@ -74,6 +74,11 @@ class Problem:
         return len(self.friction)
 
     @property
+    def components(self) -> int:
+        """Of an impulse or a contact velocity: 2 in the plane, 3 in space."""
+        return 1 + int(self.tangent.shape[1])
+
+    @property
     def jacobian(self) -> np.ndarray:
         """(k (1 + d), nv): of each contact its normal row, then its tangential ones."""
         return np.concatenate([self.normal[:, None], self.tangent], axis=1).reshape(-1, len(self.velocity))
@@ -82,7 +87,7 @@ class Problem:
         """W = J M^-1 J' and q with u = W r + q the contact velocities after the impulses r."""
         J = self.jacobian
         q = J @ self.velocity
-        q[:: J.shape[0] // self.contacts] -= self.approach
+        q[:: self.components] -= self.approach
         return J @ np.linalg.solve(self.mass_matrix, J.T), q
 
     def after(self, impulses: Any) -> np.ndarray:
@@ -95,18 +100,17 @@ class Problem:
     def lcp(self) -> tuple[np.ndarray, np.ndarray]:
         """(M, q) of the LCP of Stewart and Trinkle (1996) in the plane: of each contact the normal impulse, the
         tangential ones along +t and -t, the slip speed. See from_lcp. Errors: InvalidInput in space."""
-        if self.tangent.shape[1] != 1:
+        if self.components != 2:
             raise InvalidInput("lcp() is of problems in the plane", "tangent")
         W, q = self.delassus()
         k = self.contacts
         spread = np.zeros((2 * k, 4 * k))
-        slack, rows = np.zeros((4 * k, 4 * k)), np.zeros(4 * k)
+        slack = np.zeros((4 * k, 4 * k))
         for i in range(k):
             spread[2 * i, 4 * i], spread[2 * i + 1, 4 * i + 1], spread[2 * i + 1, 4 * i + 2] = 1.0, 1.0, -1.0
             slack[4 * i + 1 : 4 * i + 3, 4 * i + 3] = 1.0
             slack[4 * i + 3, 4 * i : 4 * i + 3] = (self.friction[i], -1.0, -1.0)
-        rows[:] = spread.T @ q
-        return spread.T @ W @ spread + slack, rows
+        return spread.T @ W @ spread + slack, spread.T @ q
 
     def from_lcp(self, z: np.ndarray) -> np.ndarray:
         """Impulses (k, 2) of lcp()'s z (4 k)."""
@@ -117,7 +121,7 @@ class Problem:
         """M, q, lo, hi, findex, mu of carom.solve_boxed_lcp and of dSolveLCP; its z are the impulses. In space
         friction is a box, not a disc."""
         W, q = self.delassus()
-        size = 1 + self.tangent.shape[1]
+        size = self.components
         normal = np.arange(len(q)) % size == 0
         first = np.arange(len(q)) // size * size
         return {
@@ -130,7 +134,7 @@ class Problem:
         """P, q, C, b, cones of carom.solve_qp: r'W r / 2 + q'r over the friction cones, the convex law of Anitescu
         (2006) and MuJoCo. Where contacts slide, u_n = mu |u_t| by it, which is another law than the exam's."""
         W, q = self.delassus()
-        size = 1 + self.tangent.shape[1]
+        size = self.components
         C = np.zeros((len(q), len(q)))
         C[np.arange(len(q)), np.arange(len(q))] = -1.0
         C[::size] *= self.friction[:, None]
@@ -147,7 +151,7 @@ class Problem:
         |min(w r_n, u_n)| and |w r_t - project(w r_t - u_t)| onto the disc of radius w mu r_n, divided by
         |q| + |W| |r| of the contact's rows, w the largest diagonal entry of the contact's block of W."""
         W, q = self.delassus()
-        size = 1 + self.tangent.shape[1]
+        size = self.components
         r = np.reshape(np.asarray(impulses, dtype=float), (self.contacts, size))
         u = (W @ r.ravel() + q).reshape(r.shape)
         terms = (np.abs(W) @ np.abs(r).ravel() + np.abs(q)).reshape(r.shape).max(axis=1)
@@ -483,6 +487,7 @@ def problems(count: int = 2000, seed: int = 1, groups: Sequence[str] = GROUPS, p
     made: list[Problem] = []
     for group in groups:
         rng = np.random.default_rng([seed, GROUPS.index(group)])
+        before = len(made)
         if group == "space":
             made += [_planted(rng, f"space_{i}") for i in range(count)]
         else:
@@ -496,8 +501,8 @@ def problems(count: int = 2000, seed: int = 1, groups: Sequence[str] = GROUPS, p
                         drawn.append(scene.problem("", group, friction, velocity, approach))
                     for problem, found in zip(drawn, solutions(drawn)):
                         if found is not None and left[k] > 0 and wanted(found):
-                            number = sum(p.group == group for p in made)
-                            made.append(dataclasses.replace(problem, name=f"{group}_{number}", solutions=found))
+                            name = f"{group}_{len(made) - before}"
+                            made.append(dataclasses.replace(problem, name=name, solutions=found))
                             left[k] -= 1
                     if progress:
                         progress(len(made), count * len(groups))
@@ -543,7 +548,7 @@ def score(solve: Callable[[Problem], Any], exam: Sequence[Problem], tolerance: f
             taken = time.perf_counter() - begun
             if answer is not None:
                 answer = np.asarray(answer, dtype=float).reshape(problem.contacts, -1)
-                if answer.shape[1] != 1 + problem.tangent.shape[1] or not np.isfinite(answer).all():
+                if answer.shape[1] != problem.components or not np.isfinite(answer).all():
                     raise ValueError("no impulses")
         except Exception:
             count["failed"] += 1

@@ -11,6 +11,7 @@
 #include "core/constants.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
+#include "impact/prepare.hpp"
 
 namespace carom {
 
@@ -227,22 +228,6 @@ bool excludes(const ImpactProblem& problem, const ImpactEnclosure& enclosure, co
   });
 }
 
-ImpactProblem problem_of(const ImpactBatch& batch, std::size_t p) {
-  ImpactProblem problem;
-  problem.dimension = batch.dimension;
-  problem.velocities = batch.velocities;
-  problem.contacts = batch.contacts;
-  ImpactBatch::each_array(
-      batch,
-      [p](const char*, const Extents& extents, auto& to, const auto& from) {
-        if (from.empty()) return;
-        const auto width = static_cast<std::size_t>(extents.stride());
-        to.assign(from.data() + p * width, from.data() + (p + 1) * width);
-      },
-      problem, batch);
-  return problem;
-}
-
 void put(ImpactJudgement::Samples& result, std::size_t p, std::size_t nv, std::size_t m,
          std::size_t rows, const Candidate& nearest) {
   result.distance.data()[p] = nearest.distance;
@@ -383,7 +368,7 @@ ImpactJudgement judge_impacts(const ImpactBatch& batch, const MeasuredImpacts& m
       if (apart) {
         verdict = JudgeVerdict::outside_proven;
       } else if (settings.enclose && inelastic(batch, at)) {
-        ImpactProblem problem = problem_of(batch, at);
+        ImpactProblem problem = problem_of(batch, static_cast<std::int64_t>(at));
         problem.restitution_low.clear();
         problem.restitution_high.clear();
         problem.friction_high.clear();

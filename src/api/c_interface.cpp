@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <map>
 #include <memory>
-#include <new>
-#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -128,7 +127,10 @@ class Solver final : public AnySolver {
   void size(std::string_view name, std::int64_t value) override {
     std::vector<std::string> known{"problems"};
     bool found = name == "problems";
-    if (found) sizes_.problems = value;
+    if (found) {
+      require::at_least(name, value, 0);
+      sizes_.problems = value;
+    }
     each_size(sizes_, [&](const char* own, int& size) {
       known.emplace_back(own);
       if (name != own) return;
@@ -137,7 +139,6 @@ class Solver final : public AnySolver {
       found = true;
     });
     if (!found) unknown(name, known);
-    if (name == "problems") require::at_least(name, value, 0);
   }
   void cone([[maybe_unused]] ConeKind kind, [[maybe_unused]] std::int32_t size) override {
     if constexpr (std::is_same_v<typename Batch::Sizes, QpSizes>) {
@@ -320,27 +321,25 @@ std::string& last_error() {
 /// What `call` throws becomes a code and carom_error's text.
 template <class Call>
 carom_code guarded(Call&& call) noexcept {
-  carom_code code = CAROM_FAILED;
-  const char* text = "out of memory";
-  try {
+  const auto failed = [](carom_code code, const char* text) {
     try {
-      call();
-      return CAROM_OK;
-    } catch (const InvalidInput& error) {
-      code = CAROM_INVALID;
-      last_error() = error.what();
-    } catch (const BackendUnavailable& error) {
-      code = CAROM_UNAVAILABLE;
-      last_error() = error.what();
-    } catch (const std::exception& error) {
-      last_error() = error.what();
+      last_error() = text;
     } catch (...) {
-      last_error() = "an exception that is none of C++";
+      last_error().clear();  // no memory even for that
     }
     return code;
+  };
+  try {
+    call();
+    return CAROM_OK;
+  } catch (const InvalidInput& error) {
+    return failed(CAROM_INVALID, error.what());
+  } catch (const BackendUnavailable& error) {
+    return failed(CAROM_UNAVAILABLE, error.what());
+  } catch (const std::exception& error) {
+    return failed(CAROM_FAILED, error.what());
   } catch (...) {
-    last_error().assign(text, std::min(last_error().capacity(), std::strlen(text)));
-    return CAROM_FAILED;
+    return failed(CAROM_FAILED, "an exception that is none of C++");
   }
 }
 

@@ -68,23 +68,6 @@ ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
   return decision;
 }
 
-ImpactProblem problem_at(const ImpactBatch& batch, std::int64_t p) {
-  ImpactProblem problem;
-  problem.dimension = batch.dimension;
-  problem.velocities = batch.velocities;
-  problem.contacts = batch.contacts;
-  ImpactBatch::each_array(
-      batch,
-      [&](const char*, const Extents& extents, const Buffer<double>& all,
-          std::vector<double>& own) {
-        if (all.empty()) return;
-        const double* first = all.data() + p * extents.stride();
-        own.assign(first, first + extents.stride());
-      },
-      batch, problem);
-  return problem;
-}
-
 /// Bounds are known of inelastic contacts whose friction is a number.
 void require_inelastic(const ImpactBatch& batch) {
   const auto refuse = [&](const char* field, std::size_t at, double value, const char* rule) {
@@ -120,7 +103,7 @@ void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& se
   if (batch.problems > 1) own.threads = 1;
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     if (problem_refusal(batch, p)) return visit(p, nullptr, own);
-    const ImpactProblem problem = problem_at(batch, p);
+    const ImpactProblem problem = problem_of(batch, p);
     visit(p, &problem, own);
   });
 }

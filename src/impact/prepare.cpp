@@ -162,4 +162,21 @@ kernels::ImpactRun impact_run(const ImpactBatch& batch, const ImpactSettings& se
   return run;
 }
 
+ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t p) {
+  ImpactProblem problem;
+  problem.dimension = batch.dimension;
+  problem.velocities = batch.velocities;
+  problem.contacts = batch.contacts;
+  ImpactBatch::each_array(
+      batch,
+      [&](const char*, const Extents& extents, const Buffer<double>& all,
+          std::vector<double>& own) {
+        if (all.empty()) return;
+        const double* first = all.data() + p * extents.stride();
+        own.assign(first, first + extents.stride());
+      },
+      batch, problem);
+  return problem;
+}
+
 }  // namespace carom

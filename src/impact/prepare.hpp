@@ -47,6 +47,9 @@ class PreparedImpacts {
       step_size_, contact_speed_, closing_;
 };
 
+/// Problem p of a batch in host memory.
+ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t p);
+
 /// Radius of the net of problem p; 0: none.
 inline double epsilon_of(const ImpactSettings& settings, std::int64_t p) {
   if (settings.problem_epsilon.empty()) return settings.epsilon > 0.0 ? settings.epsilon : 0.0;

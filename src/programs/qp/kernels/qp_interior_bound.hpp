@@ -122,12 +122,6 @@ class QpInteriorBound {
     if (shape_.equations > n_) return mask_of<V>(false);
     measure_rows(inner_x, y);
     sure_ = wanted;
-    if (shape_.equations > 0) factor_equations();
-    copy(n_, inner_x, at_.base);
-    const V remains = move_onto_equations(at_.base);
-    find_rooms(remains);
-    const V above = objective(at_.base);
-
     copy(n_, x, at_.point);
     copy(shape_.rows, y, at_.next);
     move_into_dual_cones(at_.next);
@@ -141,7 +135,11 @@ class QpInteriorBound {
     }
     const V reached = dual_objective(at_.point, at_.next);
 
-    if (shape_.equations > 0) factor_equations();  // its units were overwritten
+    if (shape_.equations > 0) factor_equations();
+    copy(n_, inner_x, at_.base);
+    const V remains = move_onto_equations(at_.base);
+    find_rooms(remains);
+    const V above = objective(at_.base);
     move_onto_equations(at_.point);
     const V outside = violation(at_.point);
     const V value = objective(at_.point);
