@@ -509,7 +509,9 @@ CompliantResult solve_programme(const CompliantBatch& batch, const CompliantSett
     if (!acceptable(batch, p)) continue;
     layouts[types_of(batch, p)].push_back(p);
   }
-  for (auto& [layout, problems] : layouts) {
+  for (auto& entry : layouts) {
+    const std::vector<RowType>& layout = entry.first;
+    std::vector<std::int64_t>& problems = entry.second;
     if (settings.method == QpMethod::automatic && is_foundation(layout, batch.velocities)) {
       std::vector<std::uint8_t> done(problems.size());
       parallel_for_each(
