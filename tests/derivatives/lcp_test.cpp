@@ -9,6 +9,12 @@
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
 
+#include "core/arrays.hpp"
+#include "core/workspace.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/programs/lcp_derivatives.hpp"
+#include "programs/derivatives/kernels/report.hpp"
+#include "support/bits.hpp"
 #include "support/lcp_cases.hpp"
 #include "support/message.hpp"
 
@@ -239,6 +245,125 @@ TEST(DifferentiateLcp, RefusalsNameFieldIndexAndValue) {
   EXPECT_THROW(static_cast<void>(
                    differentiate_lcp(one.batch, one.answer, cotangent, {}, {}, Backend::reference)),
                BackendUnavailable);
+}
+
+/// Smooth answers, kinks, answers beside kinks, and one that is not solved.
+Lcp mixed(int n, std::int64_t problems, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> matrix, vector;
+  for (std::int64_t p = 0; p < problems; ++p) {
+    const std::vector<double> m = definite(random, n);
+    std::vector<double> z(n), w(n);
+    for (int i = 0; i < n; ++i) (normal(random) > 0.0 ? z : w)[i] = std::fabs(normal(random));
+    if (p % 7 == 3) z[0] = w[0] = 0.0;
+    if (p % 7 == 5) z[0] = 1e-12, w[0] = 0.0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) w[i] -= m[i * n + j] * z[j];
+    }
+    matrix.insert(matrix.end(), m.begin(), m.end());
+    vector.insert(vector.end(), w.begin(), w.end());
+  }
+  Lcp one = solved(n, matrix, vector);
+  if (problems > 2) one.answer.status.host()[2] = Status::inaccurate;
+  return one;
+}
+
+template <class Table>
+void expect_equal_reports(const Table& a, const Table& b) {
+  Table::each_report(
+      static_cast<std::int64_t>(a.status.size()),
+      [](const char* name, const Extents&, const auto& one, const auto& other) {
+        SCOPED_TRACE(name);
+        ASSERT_EQ(one.size(), other.size());
+        for (std::size_t i = 0; i < one.size(); ++i) {
+          const auto x = one.host()[i], y = other.host()[i];
+          EXPECT_TRUE(x == y || (x != x && y != y))
+              << i << ": " << static_cast<double>(x) << ", " << static_cast<double>(y);
+        }
+      },
+      a, b);
+}
+void expect_equal_numbers(const Buffer<double>& one, const Buffer<double>& other) {
+  ASSERT_EQ(one.size(), other.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const double x = one.host()[i], y = other.host()[i];
+    EXPECT_TRUE(x == y || (x != x && y != y)) << i << ": " << x << ", " << y;
+  }
+}
+
+TEST(DifferentiateLcp, PacksHaveTheNumbersOfOneLane) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (const int n : {1, 2, 5, 9, 14, 21, 48}) {
+    SCOPED_TRACE(n);
+    const Lcp all = mixed(n, 29, random);
+    LcpCotangent cotangent;
+    LcpDirection direction;
+    const auto drawn = [&](std::size_t count) {
+      Buffer<double> values(count);
+      for (double& value : values.host()) value = normal(random);
+      return values;
+    };
+    cotangent.solution = drawn(29 * n);
+    cotangent.w = drawn(29 * n);
+    direction.vector = drawn(29 * n);
+    direction.matrix = drawn(29 * n * n);
+    DerivativeSettings alone;
+    alone.radius = true;  // one lane has it
+    const LcpGradient g = differentiate_lcp(all.batch, all.answer, cotangent);
+    const LcpGradient h = differentiate_lcp(all.batch, all.answer, cotangent, alone);
+    expect_equal_reports<LcpGradientArrays<Buffer>>(g, h);
+    expect_equal_numbers(g.matrix, h.matrix);
+    expect_equal_numbers(g.vector, h.vector);
+    expect_equal_numbers(g.adjoint, h.adjoint);
+    expect_equal_numbers(g.solution, h.solution);
+    const LcpTangent t = propagate_lcp(all.batch, all.answer, direction);
+    const LcpTangent u = propagate_lcp(all.batch, all.answer, direction, alone);
+    expect_equal_reports<LcpTangentArrays<Buffer>>(t, u);
+    expect_equal_numbers(t.solution, u.solution);
+    expect_equal_numbers(t.w, u.w);
+    int smooth = 0;
+    for (const Smoothness status : g.status.host()) smooth += status == Smoothness::smooth;
+    EXPECT_GE(smooth, 18);
+    EXPECT_LE(smooth, 28);
+  }
+}
+
+TEST(DifferentiateLcp, InstructionSetsHaveTheSameNumbers) {
+  std::mt19937_64 random(6);
+  constexpr int n = 11;
+  const Lcp all = mixed(n, 21, random);
+  LcpCotangent cotangent;
+  cotangent.solution = Buffer<double>::from(std::vector<double>(21 * n, 1.0));
+  const LcpGradient expected = differentiate_lcp(all.batch, all.answer, cotangent);
+  for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+    SCOPED_TRACE(set->name);
+    auto found = allocate<LcpGradient>(all.batch, MemorySpace::host, true);
+    Buffer<double> reals(cpu::simd::lcp_derivative_pack_reals(n));
+    Buffer<bool> open(21);
+    cpu::simd::LcpDerivativeRange range{};
+    arrays::bind(range, all.batch);
+    range.end = 21;
+    range.order = n;
+    range.solution = all.answer.solution.data();
+    range.status = all.answer.status.data();
+    range.rules = {AtKink::mean, 1e-9, 1e-6};
+    range.reals = reals.data();
+    range.open = open.data();
+    arrays::bind(range.cotangent, cotangent, all.batch);
+    arrays::bind(range.gradient, found, all.batch);
+    cpu::simd::derivative_code(*set).lcps(range);
+    int taken = 0;
+    for (int p = 0; p < 21; ++p) {
+      if (open.host()[p]) continue;
+      ++taken;
+      for (int i = 0; i < n * n; ++i) {
+        EXPECT_EQ(found.matrix.host()[p * n * n + i], expected.matrix.host()[p * n * n + i]);
+      }
+      EXPECT_EQ(found.reach.host()[p], expected.reach.host()[p]);
+    }
+    EXPECT_EQ(taken > 0, set->name != "generic");
+  }
 }
 
 TEST(DifferentiateQp, RedundantContactsAreSmoothInVelocity) {

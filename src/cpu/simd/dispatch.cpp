@@ -1,11 +1,13 @@
 #include "cpu/simd/dispatch.hpp"
 
+#include <stdexcept>
 #include <vector>
 
 #include <carom/types/error.hpp>
 
 #include "core/backends.hpp"
 #include "cpu/simd/compiled.hpp"
+#include "cpu/simd/derivative_code.hpp"
 
 namespace carom::cpu::simd {
 
@@ -44,6 +46,19 @@ std::vector<const InstructionSet*> usable_sets() {
 std::span<const InstructionSet* const> instruction_sets() {
   static const std::vector<const InstructionSet*> sets = usable_sets();
   return sets;
+}
+
+const DerivativeCode& derivative_code(const InstructionSet& set) {
+#if defined(CAROM_SIMD_AVX512)
+  if (&set == &entries<Avx512>()) return derivative_entries<Avx512>();
+#endif
+#if defined(CAROM_SIMD_AVX2)
+  if (&set == &entries<Avx2>()) return derivative_entries<Avx2>();
+#endif
+#if defined(CAROM_SIMD_GENERIC)
+  if (&set == &entries<Generic>()) return derivative_entries<Generic>();
+#endif
+  throw std::logic_error("derivatives: no such instruction set");
 }
 
 }  // namespace carom::cpu::simd

@@ -5,28 +5,53 @@
 
 #include <tbb/enumerable_thread_specific.h>
 
+#include <carom/types/batch.hpp>
 #include <carom/types/derivative.hpp>
 
 #include "core/parallel.hpp"
+#include "core/workspace.hpp"
 #include "programs/derivatives/kernels/report.hpp"
 
 namespace carom::cpu {
 
+/// What a thread works with.
+struct DerivativeMemory {
+  std::vector<double> reals;
+  std::vector<int> ints;
+  Buffer<double> packs;  // on a cache line
+  Buffer<bool> open;     // what packs leave to one lane
+
+  void fit(long real_count, long int_count, long pack_count) {
+    make_room(reals, real_count);
+    make_room(ints, int_count);
+    make_room(packs, pack_count);
+  }
+};
+
+/// body(begin, end, memory) for ranges of problems.
+template <class Body>
+void differentiate_ranges(std::int64_t problems, int threads, Body&& body) {
+  tbb::enumerable_thread_specific<DerivativeMemory> memories;
+  const auto range = [&](std::int64_t begin, std::int64_t end) {
+    body(begin, end, memories.local());
+  };
+  if (threads == 1) {
+    if (problems > 0) range(0, problems);
+  } else {
+    parallel_for(problems, 32, threads, range);
+  }
+}
+
 /// body(problem, reals, ints) for every problem; each thread has memory of these sizes.
 template <class Body>
 void differentiate_each(std::int64_t problems, int threads, long reals, long ints, Body&& body) {
-  struct Memory {
-    std::vector<double> reals;
-    std::vector<int> ints;
-  };
-  tbb::enumerable_thread_specific<Memory> memories([&] {
-    return Memory{std::vector<double>(static_cast<std::size_t>(reals)),
-                  std::vector<int>(static_cast<std::size_t>(ints))};
-  });
-  parallel_for(problems, 32, threads, [&](std::int64_t begin, std::int64_t end) {
-    Memory& memory = memories.local();
-    for (std::int64_t p = begin; p < end; ++p) body(p, memory.reals.data(), memory.ints.data());
-  });
+  differentiate_ranges(problems, threads,
+                       [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+                         memory.fit(reals, ints, 0);
+                         for (std::int64_t p = begin; p < end; ++p) {
+                           body(p, memory.reals.data(), memory.ints.data());
+                         }
+                       });
 }
 
 inline derivatives::DerivativeRules rules_of(const DerivativeSettings& settings) {

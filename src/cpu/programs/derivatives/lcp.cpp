@@ -1,6 +1,9 @@
 #include <algorithm>
 
+#include "core/arrays.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/programs/lcp_derivatives.hpp"
 #include "programs/derivatives/backends.hpp"
 #include "programs/derivatives/kernels/lcp.hpp"
 
@@ -12,30 +15,54 @@ using derivatives::kNone;
 using derivatives::LcpDerivative;
 using derivatives::Report;
 
-/// call(problem, derivative, report) where the answer has modes with regular equations, else
-/// refuse(problem); then the report.
-template <class Table, class Call, class Refuse>
+/// Packs take what they can of a range that `bind` gives them; else call(problem, derivative,
+/// report) where the answer has modes with regular equations, refuse(problem) where not, then the
+/// report.
+template <class Table, class Bind, class Call, class Refuse>
 void each_lcp(const LcpBatch& batch, const LcpResult& answer, const DerivativeSettings& settings,
-              Table& table, Call&& call, Refuse&& refuse) {
+              Table& table, Bind&& bind, Call&& call, Refuse&& refuse) {
   const int n = batch.order;
   const derivatives::DerivativeRules rules = rules_of(settings);
-  differentiate_each(batch.problems, settings.threads, derivatives::lcp_derivative_reals(n),
-                     derivatives::lcp_derivative_ints(n),
-                     [&](std::int64_t p, double* reals, int* ints) {
-                       Report report;
-                       LcpDerivative one(n, batch.matrix.data() + p * n * n,
-                                         batch.vector.data() + p * n, rules, reals, ints);
-                       const bool solved = answer.status.data()[p] == Status::solved;
-                       double* const radius = row_of(table.radius, p, 1);
-                       if (radius != nullptr) *radius = kNone;
-                       if (solved && one.modes(answer.solution.data() + p * n, report)) {
-                         call(p, one, report);
-                         if (radius != nullptr) *radius = one.radius();
-                       } else {
-                         refuse(p);
-                       }
-                       put_report(table, p, report);
-                     });
+  const bool packed = n <= simd::kMostDifferentiatedInPacks && !settings.radius;
+  const simd::DerivativeCode& code = simd::derivative_code(simd::instruction_set());
+  const auto alone = [&](std::int64_t p, DerivativeMemory& memory) {
+    Report report;
+    LcpDerivative one(n, batch.matrix.data() + p * n * n, batch.vector.data() + p * n, rules,
+                      memory.reals.data(), memory.ints.data());
+    const bool solved = answer.status.data()[p] == Status::solved;
+    double* const radius = row_of(table.radius, p, 1);
+    if (radius != nullptr) *radius = kNone;
+    if (solved && one.modes(answer.solution.data() + p * n, report)) {
+      call(p, one, report);
+      if (radius != nullptr) *radius = one.radius();
+    } else {
+      refuse(p);
+    }
+    put_report(table, p, report);
+  };
+  const auto range = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+    memory.fit(derivatives::lcp_derivative_reals(n), derivatives::lcp_derivative_ints(n),
+               packed ? simd::lcp_derivative_pack_reals(n) : 0);
+    if (packed) {
+      make_room(memory.open, end - begin);
+      simd::LcpDerivativeRange packs{};
+      arrays::bind(packs, batch);
+      packs.begin = begin;
+      packs.end = end;
+      packs.order = n;
+      packs.solution = answer.solution.data();
+      packs.status = answer.status.data();
+      packs.rules = rules;
+      packs.reals = memory.packs.data();
+      packs.open = memory.open.data();
+      bind(packs);
+      code.lcps(packs);
+    }
+    for (std::int64_t p = begin; p < end; ++p) {
+      if (!packed || memory.open.data()[p - begin]) alone(p, memory);
+    }
+  };
+  differentiate_ranges(batch.problems, settings.threads, range);
 }
 
 }  // namespace
@@ -68,6 +95,11 @@ LcpGradient differentiate_lcp(const LcpBatch& batch, const LcpResult& answer,
   };
   each_lcp(
       batch, answer, settings, gradient,
+      [&](simd::LcpDerivativeRange& packs) {
+        packs.wanted = wanted;
+        arrays::bind(packs.cotangent, cotangent, batch);
+        arrays::bind(packs.gradient, gradient, batch);
+      },
       [&](std::int64_t p, LcpDerivative& one, Report& report) {
         one.adjoint(row_of(cotangent.solution, p, n), row_of(cotangent.w, p, n), wanted,
                     gradient.adjoint.data() + p * n, report);
@@ -88,6 +120,10 @@ LcpTangent propagate_lcp(const LcpBatch& batch, const LcpResult& answer,
   auto tangent = allocate<LcpTangent>(batch, MemorySpace::host, settings.radius);
   each_lcp(
       batch, answer, settings, tangent,
+      [&](simd::LcpDerivativeRange& packs) {
+        arrays::bind(packs.direction, direction, batch);
+        arrays::bind(packs.tangent, tangent, batch);
+      },
       [&](std::int64_t p, LcpDerivative& one, Report& report) {
         one.tangent(row_of(direction.matrix, p, n * n), row_of(direction.vector, p, n),
                     tangent.solution.data() + p * n, tangent.w.data() + p * n, report);

@@ -1,0 +1,21 @@
+#pragma once
+
+/// What the instruction sets have for derivatives (dispatch.hpp has the rest).
+namespace carom::cpu::simd {
+
+struct InstructionSet;
+struct LcpDerivativeRange;
+
+struct DerivativeCode {
+  void (*lcps)(const LcpDerivativeRange&);
+};
+
+// What the units of an instruction set define.
+template <class Isa>
+void differentiate_lcps(const LcpDerivativeRange& range);
+template <class Isa>
+const DerivativeCode& derivative_entries();
+
+const DerivativeCode& derivative_code(const InstructionSet& set);
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,14 @@
+#include CAROM_ISA_HEADER
+
+#include "cpu/simd/derivative_code.hpp"
+
+namespace carom::cpu::simd {
+
+template <class Isa>
+const DerivativeCode& derivative_entries() {
+  static const DerivativeCode kEntries{differentiate_lcps<Isa>};
+  return kEntries;
+}
+template const DerivativeCode& derivative_entries<CAROM_ISA>();
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/types/derivative_lcp.hpp>
+#include <carom/types/lcp.hpp>
+#include <carom/types/status.hpp>
+
+#include "core/pointers.hpp"
+#include "cpu/simd/derivative_code.hpp"
+#include "cpu/simd/pack_factors.hpp"
+#include "cpu/simd/spread.hpp"
+#include "programs/derivatives/kernels/report.hpp"
+
+/// Derivatives of LCPs with a problem a lane.
+namespace carom::cpu::simd {
+
+/// Largest order that packs take: what a pack works with stays in the cache.
+inline constexpr int kMostDifferentiatedInPacks = 48;
+
+/// Problems [begin, end) in one thread. `gradient` is written where its report is (a product from
+/// the left), else `tangent`.
+struct LcpDerivativeRange : LcpBatchArrays<ConstPointer> {
+  std::int64_t begin, end;
+  int order;
+  const double* solution;
+  const Status* status;
+  derivatives::DerivativeRules rules;
+  LcpWanted wanted;
+  LcpCotangentArrays<ConstPointer> cotangent;
+  LcpDirectionArrays<ConstPointer> direction;
+  LcpGradientArrays<Pointer> gradient;
+  LcpTangentArrays<Pointer> tangent;
+  double* reals;  ///< lcp_derivative_pack_reals, on a cache line
+  bool* open;     ///< [end - begin], out: what wants derivatives::LcpDerivative
+};
+
+constexpr long lcp_derivative_pack_reals(long n) {
+  return (n * n + 14 * n) * kLargestPadding + pack_factors_reals(n);
+}
+
+}  // namespace carom::cpu::simd

@@ -1,0 +1,451 @@
+#pragma once
+
+#include <carom/certificate.hpp>
+#include <carom/certificate_derivative.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "cpu/simd/ahead.hpp"
+#include "cpu/simd/programs/lcp_derivatives.hpp"
+
+namespace carom::cpu::simd {
+
+/// derivatives::LcpDerivative of a problem a lane, as far as a smooth answer needs it that keeps
+/// its modes while it is polished: the same operations in the same order. Other lanes are left
+/// open.
+template <class Isa>
+class PackLcpDerivative {
+  using Pack = typename Isa::Pack;
+  using Mask = typename Isa::Mask;
+  static constexpr int kWidth = Isa::kWidth;
+
+ public:
+  explicit PackLcpDerivative(const LcpDerivativeRange& range)
+      : r_(range), n_(range.order), factors_(range.reals, range.order) {
+    double* at = range.reals + pack_factors_reals(n_);
+    const auto take = [&](long count) {
+      double* taken = at;
+      at += count * kWidth;
+      return taken;
+    };
+    matrix_ = take(static_cast<long>(n_) * n_);
+    for (double** vector : {&vector_, &z_, &w_, &unit_, &feel_, &root_, &mode_, &g_, &y_, &r_all_,
+                            &dz_, &dw_, &part_, &slack_}) {
+      *vector = take(n_);
+    }
+  }
+
+  /// Problems [p, p + count), count at most kWidth; lanes beyond repeat the first.
+  void run(std::int64_t p, int count) {
+    p_ = p;
+    lanes_ = count;
+    Ahead ahead;
+    ahead_ = &ahead;
+    if (const std::int64_t next = p + count; next < r_.end) {
+      const std::int64_t more = r_.end - next < kWidth ? r_.end - next : kWidth;
+      ahead.add(r_.matrix + next * n_ * n_, more * n_ * n_);
+      ahead.add(r_.vector + next * n_, more * n_);
+      ahead.add(r_.solution + next * n_, more * n_);
+    }
+    good_ = modes();
+    if (any_of(good_)) {
+      if (r_.gradient.status != nullptr) {
+        adjoint();
+      } else {
+        tangent();
+      }
+    }
+    const unsigned good = good_.bits();
+    for (int lane = 0; lane < count; ++lane)
+      r_.open[p + lane - r_.begin] = (good >> lane & 1U) == 0;
+  }
+
+ private:
+  [[nodiscard]] CAROM_INLINE Pack entry(int i, int j) const {
+    return pack_at<Isa>(matrix_, static_cast<long>(i) * n_ + j);
+  }
+  static CAROM_INLINE Pack get(const double* array, int i) { return pack_at<Isa>(array, i); }
+  static CAROM_INLINE void put(double* array, int i, Pack value) { put_pack<Isa>(array, i, value); }
+  [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(mode_, i) > Pack(0.0); }
+  static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
+    const Pack missing = magnitude(sum);
+    const Pack share = missing / larger(size, Pack(certificate::kTiny));
+    return select(missing <= Pack(0.0), Pack(0.0), share);
+  }
+
+  template <class Array>
+  CAROM_INLINE void fetch(const Array* from, long count, double* to) const {
+    const double* at[kWidth];
+    for (int lane = 0; lane < kWidth; ++lane) {
+      at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
+    }
+    spread<kWidth>(at, static_cast<int>(count), to);
+  }
+  /// Values of good lanes to their problems.
+  CAROM_INLINE void bring(const double* from, double* to) const {
+    double* at[kWidth];
+    double memory[kMostDifferentiatedInPacks];
+    const unsigned good = good_.bits();
+    for (int lane = 0; lane < lanes_; ++lane) {
+      at[lane] = (good >> lane & 1U) != 0 ? to + (p_ + lane) * n_ : memory;
+    }
+    collect<kWidth>(from, n_, lanes_, at);
+  }
+
+  Mask modes() {
+    fetch(r_.matrix, static_cast<long>(n_) * n_, matrix_);
+    fetch(r_.vector, n_, vector_);
+    fetch(r_.solution, n_, z_);
+    unsigned solved = 0;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      solved |= static_cast<unsigned>(r_.status[p_ + lane] == Status::solved) << lane;
+    }
+    Mask good = Mask::from_bits(solved);
+    if (!any_of(good)) return good;
+    const Pack zero(0.0), most(derivatives::kLargestShift), infinity(kernels::kInfinity);
+    for (int i = 0; i < n_; ++i) {
+      const Pack z = get(z_, i);
+      good = good & (z >= zero) & (z < infinity);
+    }
+    roots();
+    measure();
+    for (int i = 0; i < n_; ++i) {
+      const Pack unit = get(unit_, i);
+      const Pack own = select(unit > zero, unit, Pack(1.0));
+      good = good & !(get(w_, i) < -most * unit) &
+             !(smaller(get(feel_, i) * get(z_, i), get(w_, i) / own) > most);
+    }
+    Pack tolerance(r_.rules.margin_tolerance);
+    Mask changed = split(tolerance);
+    gather();
+    good = good & factors_.factor(most_, count_);
+    for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
+    factors_.solve(part_);
+    for (int i = 0; i < n_; ++i) put(r_all_, i, get(z_, i));
+    scatter(part_, z_);
+    Pack moved = zero;
+    for (int i = 0; i < n_; ++i) {
+      moved = larger(moved, get(feel_, i) * magnitude(get(z_, i) - get(r_all_, i)));
+    }
+    shift_ = larger(zero, moved);
+    measure();
+    tolerance = larger(tolerance, Pack(10.0) * moved);
+    changed = split(tolerance);
+    good = good & !changed & !doubtful_ & (shift_ <= most);
+    for (int i = 0; i < n_; ++i) {
+      const Pack z = get(z_, i);
+      good = good & !(get(feel_, i) * z < -tolerance) & !(get(w_, i) < -tolerance * get(unit_, i));
+      put(z_, i, select(z > zero, z, zero));
+    }
+    if (any_of(good)) condition_ = factors_.condition();
+    return good;
+  }
+
+  void adjoint() {
+    const Pack zero(0.0);
+    const bool slack = r_.cotangent.w != nullptr;
+    if (slack) fetch(r_.cotangent.w, n_, slack_);
+    if (r_.cotangent.solution != nullptr) {
+      fetch(r_.cotangent.solution, n_, g_);
+    } else {
+      for (int j = 0; j < n_; ++j) put(g_, j, zero);
+    }
+    for (int i = 0; i < n_ && slack; ++i) {
+      const Pack by = get(slack_, i);
+      for (int j = 0; j < n_; ++j) put(g_, j, get(g_, j) + entry(i, j) * by);
+    }
+    take_held(g_, part_);
+    factors_.solve_transposed(part_);
+    scatter(part_, y_);
+    certify(adjoint_residual());
+    reach_down(slack);
+    if (!any_of(good_)) return;
+    bring(y_, r_.gradient.adjoint);
+    bring(z_, r_.gradient.solution);
+    report(r_.gradient);
+    const unsigned good = good_.bits();
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((good >> lane & 1U) != 0) write(p_ + lane);
+    }
+  }
+  /// Gradients in M and q from adjoint and answer.
+  CAROM_INLINE void write(std::int64_t p) const {
+    const double* y = r_.gradient.adjoint + p * n_;
+    const double* z = r_.gradient.solution + p * n_;
+    const double* h = r_.cotangent.w != nullptr ? r_.cotangent.w + p * n_ : nullptr;
+    for (int i = 0; i < n_; ++i) {
+      const double value = (h != nullptr ? h[i] : 0.0) - y[i];
+      if (r_.gradient.vector != nullptr) r_.gradient.vector[p * n_ + i] = value;
+      if (r_.gradient.matrix == nullptr) continue;
+      double* row = r_.gradient.matrix + (p * n_ + i) * n_;
+      for (int j = 0; j < n_; ++j) row[j] = value * z[j];
+    }
+  }
+
+  void tangent() {
+    const Pack zero(0.0);
+    if (r_.direction.vector != nullptr) {
+      fetch(r_.direction.vector, n_, r_all_);
+    } else {
+      for (int i = 0; i < n_; ++i) put(r_all_, i, zero);
+    }
+    if (r_.direction.matrix != nullptr) add_products();
+    solve_tangent();
+    MaxOf worst;
+    for (int i = 0; i < n_; ++i) {
+      Pack sum = get(r_all_, i), size = magnitude(sum);
+      for (int j = 0; j < n_; ++j) {
+        const Pack term = entry(i, j) * get(dz_, j);
+        sum = sum + term;
+        size = size + magnitude(term);
+      }
+      const Mask held = is_held(i);
+      worst.add(select(held, share_of(sum, size), zero));
+      put(dw_, i, select(held, zero, sum));
+    }
+    certify(worst.value);
+    reach(dw_);
+    if (!any_of(good_)) return;
+    bring(dz_, r_.tangent.solution);
+    bring(dw_, r_.tangent.w);
+    report(r_.tangent);
+  }
+  /// r += dM z.
+  void add_products() {
+    const long square = static_cast<long>(n_) * n_;
+    double products[kWidth];
+    for (int i = 0; i < n_; ++i) {
+      get(r_all_, i).store(products);
+      for (int lane = 0; lane < lanes_; ++lane) {
+        const double* row = r_.direction.matrix + (p_ + lane) * square + static_cast<long>(i) * n_;
+        for (int j = 0; j < n_; ++j) products[lane] += row[j] * z_[j * kWidth + lane];
+      }
+      put(r_all_, i, Pack::load(products));
+    }
+  }
+
+  /// As certificate::MaxAbs, of numbers that are not negative; NaN stays.
+  struct MaxOf {
+    Pack value{0.0};
+    CAROM_INLINE void add(Pack x) {
+      value = select(value != value, value, select(x <= value, value, x));
+    }
+  };
+
+  /// sqrt(M_ii), negative where it does not count for the energy: LcpDerivative::measure.
+  void roots() {
+    for (int i = 0; i < n_; ++i) {
+      Pack largest(0.0);
+      for (int j = 0; j < n_; ++j) largest = larger(largest, magnitude(entry(i, j)));
+      const Pack diagonal = entry(i, i);
+      const Pack root = square_root(select(diagonal > Pack(0.0), diagonal, Pack(0.0)));
+      put(root_, i, select(diagonal > Pack(1e-8) * largest, root, -root));
+    }
+  }
+  void measure() {
+    const Pack zero(0.0), one(1.0);
+    Pack energy = zero;
+    for (int i = 0; i < n_; ++i) {
+      Pack sum = get(vector_, i), size = magnitude(sum);
+      for (int j = 0; j < n_; ++j) {
+        const Pack term = entry(i, j) * get(z_, j);
+        sum = sum + term;
+        size = size + magnitude(term);
+      }
+      put(w_, i, sum);
+      put(unit_, i, size);
+      ahead_->ask();
+      const Pack root = get(root_, i);
+      const Mask counts = root > zero;
+      energy = select(counts, larger(energy, size / select(counts, root, one)), energy);
+    }
+    double* share = dw_;
+    for (int i = 0; i < n_; ++i) {
+      const Pack root = magnitude(get(root_, i));
+      Pack unit = get(unit_, i);
+      unit = select(root > zero, larger(unit, root * energy), unit);
+      put(unit_, i, unit);
+      const Mask there = unit > zero;
+      put(share, i, select(there, one / select(there, unit, one), zero));
+    }
+    for (int j = 0; j < n_; ++j) {
+      Pack feel = zero;
+      for (int i = 0; i < n_; ++i) feel = larger(feel, magnitude(entry(i, j)) * get(share, i));
+      put(feel_, j, feel);
+    }
+  }
+
+  /// Modes from z and w: 1 held, -1 free, 0 doubtful. Lanes where one is another than before.
+  Mask split(Pack tolerance) {
+    const Pack zero(0.0), one(1.0);
+    Mask changed = Mask::from_bits(0);
+    doubtful_ = Mask::from_bits(0);
+    margin_ = Pack(kernels::kInfinity);
+    for (int i = 0; i < n_; ++i) {
+      const Pack unit = get(unit_, i);
+      const Mask there = unit > zero;
+      const Pack closed = get(feel_, i) * get(z_, i);
+      const Pack open = select(there, get(w_, i) / select(there, unit, one), zero);
+      const Pack gap = larger(closed, open);
+      margin_ = smaller(margin_, select(gap > zero, gap, zero));
+      const Mask doubtful = !(gap > tolerance);
+      doubtful_ = doubtful_ | doubtful;
+      const Pack mode = select(doubtful, zero, select(closed >= open, one, -one));
+      changed = changed | (get(mode_, i) != mode);
+      put(mode_, i, mode);
+    }
+    return changed;
+  }
+
+  /// Where the held rows of each lane are, and M_aa and q_a, with unit rows behind them.
+  void gather() {
+    int counts[kWidth] = {};
+    double held[kWidth];
+    most_ = 0;
+    for (int lane = 0; lane < kWidth; ++lane) {
+      int& count = counts[lane];
+      for (int i = 0; i < n_; ++i) {
+        row_[lane][count] = i;
+        count += static_cast<int>(mode_[static_cast<long>(i) * kWidth + lane] > 0.0);
+      }
+      held[lane] = count;
+      if (count > most_) most_ = count;
+    }
+    count_ = Pack::load(held);
+    double* a = factors_.matrix();
+    for (int lane = 0; lane < kWidth; ++lane) {
+      const int count = counts[lane];
+      const std::int64_t problem = p_ + (lane < lanes_ ? lane : 0);
+      const double* matrix = r_.matrix + problem * n_ * n_;
+      const int* row = row_[lane];
+      for (int k = 0; k < most_; ++k) {
+        double* to = a + static_cast<long>(k) * most_ * kWidth + lane;
+        for (int l = 0; l < most_; ++l) to[static_cast<long>(l) * kWidth] = k == l ? 1.0 : 0.0;
+        if (k >= count) {
+          part_[static_cast<long>(k) * kWidth + lane] = 0.0;
+          continue;
+        }
+        const double* from = matrix + static_cast<long>(row[k]) * n_;
+        for (int l = 0; l < count; ++l) to[static_cast<long>(l) * kWidth] = from[row[l]];
+        part_[static_cast<long>(k) * kWidth + lane] = r_.vector[problem * n_ + row[k]];
+      }
+      for (int k = count; k < most_; ++k) row_[lane][k] = -1;
+    }
+  }
+  /// Entries of the held rows.
+  CAROM_INLINE void take_held(const double* from, double* to) const {
+    for (int lane = 0; lane < kWidth; ++lane) {
+      for (int k = 0; k < most_; ++k) {
+        const int i = row_[lane][k];
+        to[static_cast<long>(k) * kWidth + lane] =
+            i >= 0 ? from[static_cast<long>(i) * kWidth + lane] : 0.0;
+      }
+    }
+  }
+  /// To the held rows; zeros elsewhere.
+  CAROM_INLINE void scatter(const double* from, double* to) const {
+    for (int i = 0; i < n_; ++i) put(to, i, Pack(0.0));
+    for (int lane = 0; lane < kWidth; ++lane) {
+      for (int k = 0; k < most_; ++k) {
+        const int i = row_[lane][k];
+        if (i >= 0) {
+          to[static_cast<long>(i) * kWidth + lane] = from[static_cast<long>(k) * kWidth + lane];
+        }
+      }
+    }
+  }
+
+  /// dz_a = -M_aa^-1 r_a.
+  void solve_tangent() {
+    take_held(r_all_, part_);
+    for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
+    factors_.solve(part_);
+    scatter(part_, dz_);
+  }
+
+  Pack adjoint_residual() {
+    MaxOf worst;
+    for (int j = 0; j < n_; ++j) {
+      const Pack g = get(g_, j);
+      Pack sum = -g, size = magnitude(g);
+      for (int i = 0; i < n_; ++i) {
+        const Pack term = entry(i, j) * get(y_, i);
+        sum = sum + term;
+        size = size + magnitude(term);
+      }
+      worst.add(select(is_held(j), share_of(sum, size), Pack(0.0)));
+    }
+    return worst.value;
+  }
+
+  /// derivatives::certified.
+  CAROM_INLINE void certify(Pack residual) {
+    residual_ = residual;
+    good_ = good_ & (residual <= Pack(derivatives::kLargestResidual)) &
+            (condition_ * residual <= Pack(r_.rules.error_tolerance));
+  }
+
+  void reach_down(bool slack) {
+    const Pack zero(0.0);
+    Pack weight(r_.wanted.vector ? 1.0 : 0.0);
+    for (int i = 0; i < n_ && r_.wanted.matrix; ++i) weight = weight + get(z_, i) * get(z_, i);
+    for (int i = 0; i < n_; ++i) {
+      put(r_all_, i, weight * (get(y_, i) - (slack ? get(slack_, i) : zero)));
+    }
+    solve_tangent();
+    for (int i = 0; i < n_; ++i) {
+      Pack sum = get(r_all_, i);
+      for (int j = 0; j < n_; ++j) sum = sum + entry(i, j) * get(dz_, j);
+      put(dw_, i, sum);
+    }
+    reach(dw_);
+  }
+  CAROM_INLINE void reach(const double* dw) {
+    const Pack zero(0.0), one(1.0);
+    reach_ = Pack(kernels::kInfinity);
+    for (int i = 0; i < n_; ++i) {
+      const Mask held = is_held(i);
+      const Pack slope = select(held, get(dz_, i), get(dw, i));
+      const Pack value = select(held, get(z_, i), get(w_, i));
+      const Mask falls = slope < zero;
+      const Pack step = value / select(falls, -slope, one);
+      reach_ = select(falls, smaller(reach_, step), reach_);
+    }
+  }
+
+  template <class Table>
+  CAROM_INLINE void report(Table& table) const {
+    double residual[kWidth], margin[kWidth], condition[kWidth], shift[kWidth], reach[kWidth];
+    residual_.store(residual);
+    margin_.store(margin);
+    condition_.store(condition);
+    shift_.store(shift);
+    reach_.store(reach);
+    const unsigned good = good_.bits();
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((good >> lane & 1U) == 0) continue;
+      const std::int64_t p = p_ + lane;
+      table.status[p] = Smoothness::smooth;
+      table.residual[p] = residual[lane];
+      table.margin[p] = margin[lane];
+      table.condition[p] = condition[lane];
+      table.shift[p] = shift[lane];
+      table.reach[p] = reach[lane];
+      table.doubtful[p] = 0;
+    }
+  }
+
+  const LcpDerivativeRange& r_;
+  int n_;
+  PackFactors<Isa> factors_;
+  Ahead* ahead_ = nullptr;  // of what run() is at
+  std::int64_t p_ = 0;
+  int lanes_ = 0;
+  int most_ = 0;  // held rows of the lane that has most
+  int row_[kWidth][kMostDifferentiatedInPacks + 1];
+  Mask good_, doubtful_;
+  Pack count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0}, residual_{0.0}, reach_{0.0};
+  double *matrix_, *vector_, *z_, *w_, *unit_, *feel_, *root_, *mode_, *g_, *y_, *r_all_, *dz_,
+      *dw_, *part_, *slack_;
+};
+
+}  // namespace carom::cpu::simd
