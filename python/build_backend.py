@@ -18,7 +18,7 @@ from scikit_build_core import build as _build
 from scikit_build_core.build import *  # noqa: F403
 
 _KEPT = (
-    "CMakeLists.txt", "LICENSE", "cmake", "include", "src", "python/CMakeLists.txt", "python/README.md",
+    "CMakeLists.txt", "LICENSE", "cmake", "examples/data/cube_tosses", "include", "src", "python/CMakeLists.txt", "python/README.md",
     "python/build_backend.py", "python/carom", "python/src",
 )  # fmt: skip
 # Paths of pyproject.toml as they are from the root of the archive.

@@ -15,8 +15,9 @@ def _dataset(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = commands.add_parser("dataset", help="datasets in parts that survive a kill")
     actions = parser.add_subparsers(dest="action", required=True)
     make = actions.add_parser("make", help="compute the parts that are not there yet")
-    make.add_argument("spec", help="TOML file")
-    make.add_argument("folder", help="or a URL of an object store, such as s3://bucket/name")
+    make.add_argument("spec", help="TOML file; or impact-sets-2c, friction-exam or tosses, which is then finished, too")
+    make.add_argument("folder", nargs="?", help="or a URL of an object store, such as s3://bucket/name; that name where left out")
+    make.add_argument("--problems", type=int, metavar="N", help="of a named one, other than its own number")
     make.add_argument("--shard", metavar="I/N", help="every N-th part, from I")
     make.add_argument("--part", type=int, metavar="K", help="only that part")
     make.add_argument("--threads", type=int, default=0, help="CPU threads, 0 all")
@@ -40,11 +41,19 @@ def _run_dataset(chosen: argparse.Namespace) -> int:
     from . import dataset
 
     if chosen.action == "make":
+        named = chosen.spec in dataset.RECIPES
+        if not named and (chosen.problems or not chosen.folder):
+            raise ImportError("dataset make: a TOML file needs a folder and has its number of problems itself")
+        spec = dataset.recipe(chosen.spec, chosen.problems) if named else chosen.spec
+        folder = chosen.folder or chosen.spec
         written = dataset.make(
-            chosen.spec, chosen.folder, shard=chosen.shard, part=chosen.part, threads=chosen.threads,
+            spec, folder, shard=chosen.shard, part=chosen.part, threads=chosen.threads,
             progress=sys.stderr.isatty() or None,
         )  # fmt: skip
         print(f"{written} parts written")
+        if named and chosen.shard is None and chosen.part is None:
+            manifest = dataset.finish(folder)
+            print(f"{manifest['rows']} rows, {manifest['bytes'] / 1e6:.1f} MB, card {folder}/README.md")
     elif chosen.action == "finish":
         manifest = dataset.finish(chosen.folder)
         print(f"{manifest['rows']} rows in {len(dataset.parts(manifest['spec']))} parts, digest {manifest['digest']}")

@@ -38,7 +38,14 @@ def _file_a_part(
 
 def _npz(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
     def write(beside: pathlib.Path) -> None:
-        arrays: dict[str, Any] = {name.replace("/", "."): column for name, column in columns.items()}
+        arrays: dict[str, Any] = {}
+        for name, column in columns.items():
+            name = name.replace("/", ".")
+            if column.dtype.kind == "O":  # all bytes, and where each row's end
+                arrays[name] = np.concatenate(list(column))
+                arrays[f"{name}.end"] = np.cumsum([len(row) for row in column])
+            else:
+                arrays[name] = column
         with open(beside, "wb") as file:
             np.savez(file, **arrays)
 
@@ -54,6 +61,9 @@ def _table(columns: Mapping[str, np.ndarray]) -> Any:
     pyarrow = _pyarrow()
     arrays = {}
     for name, column in columns.items():
+        if column.dtype.kind == "O":
+            arrays[name.replace("/", ".")] = pyarrow.array([row.tobytes() for row in column])
+            continue
         values: Any = pyarrow.array(np.ascontiguousarray(column).reshape(-1))
         for extent in reversed(column.shape[1:]):
             values = pyarrow.FixedSizeListArray.from_arrays(values, extent)
@@ -69,6 +79,9 @@ def _parquet(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None
 def _zarr(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
     """A group a split, a chunk of an array for every part; the manifest's digests in the attributes."""
     zarr = needed("zarr", "an export to zarr", "export")
+    for name, column in manifest["columns"].items():
+        if column["dtype"] == "|O":
+            raise refuse("to", "'zarr'", f"takes columns of one shape: {name} is bytes, which parquet and npz take", "is")
     root = zarr.open_group(str(out), mode="w-")
     root.attrs["carom"] = json.loads(json.dumps(manifest["spec"]))
     rows = {split.name: split.rows for split in Parts(manifest["spec"]).splits}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _draw, compliant, equilibrium, impact, motion, problems, stability
+from . import _certified_rows, _core, _draw, compliant, equilibrium, exam, impact, motion, problems, stability
 from ._arrays import refuse
 
 Columns = dict[str, np.ndarray]
@@ -31,7 +31,9 @@ def _with_velocities(made: problems.Problems, drawn: Parameters) -> problems.Pro
 def impact_problems(source: Mapping[str, Any], drawn: Parameters, count: int) -> problems.Problems:
     velocities = {name: values for name, values in drawn.items() if name.startswith("v.")}
     rest = {name: values for name, values in drawn.items() if name not in velocities}
-    if "model" in source:
+    if "random" in source:
+        made = _certified_rows.two_contacts(rest)
+    elif "model" in source:
         made = problems.model(source["model"], n=count, **rest)
     else:
         made = problems.read_json(source["file"])
@@ -93,6 +95,16 @@ def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, 
     }
 
 
+def _impact_set(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
+    """Exact sets of outcomes beside sampled ones."""
+    sampled = _impact(spec, drawn, first, count, threads)
+    sets = _certified_rows.outcome_sets(impact_problems(spec["source"], drawn, count))
+    worst = sampled.pop("residual").max(axis=1)
+    for name in ("impulse", "steps", "problem_status"):
+        del sampled[name]
+    return {**sampled, **sets, "max_residual": worst}
+
+
 def _equilibrium(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
     postures = equilibrium.model(spec["source"]["model"], n=count, **drawn)
     settings = dict(spec["settings"], threads=threads)
@@ -147,20 +159,18 @@ ROWS: dict[str, Rows] = {
     "step": _step,
     "stability": _stability,
     "motion": _motion,
+    "impact_set": _impact_set,
+    "exam": _certified_rows.exam_rows,
+    "tosses": _certified_rows.toss_rows,
 }
 
-# Units of columns, for the manifest.
-UNITS = {
-    "velocity": "m/s, rad/s", "velocity_after": "m/s, rad/s", "impulse": "N s", "force": "N",
-    "forces": "N", "position": "m", "energy": "J", "energy_start": "J", "displacement": "m or rad",
-    "lower": "m", "upper": "m", "point": "m", "time": "s", "torque": "N m", "torque_min": "N m",
-    "torque_max": "N m",
-}  # fmt: skip
-
-
-def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def _known(spec: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The source's key, and the parameters that may be drawn."""
-    allowed = {"impact": ("model", "file", "mujoco"), "step": ("scenario",)}.get(kind, ("model",))
+    kind, source = spec["kind"], spec["source"]
+    allowed = {
+        "impact": ("model", "file", "mujoco", "random"), "impact_set": ("model", "file", "random"),
+        "step": ("scenario",), "exam": ("groups",), "tosses": ("measured",),
+    }.get(kind, ("model",))  # fmt: skip
     keys = [key for key in source if key in allowed]
     if len(keys) != 1 or (len(source) != 1 and keys != ["mujoco"]):
         raise refuse("source", str(sorted(source)), "must be one of " + ", ".join(allowed))
@@ -169,8 +179,18 @@ def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]
         return key, {}
     if key == "file":
         return key, {}
+    choices = {"random": ["two_contacts"], "measured": ["cube_tosses"], "groups": list(exam.GROUPS)}.get(key)
+    if choices:
+        given = source[key] if key == "groups" else [source[key]]
+        for each in given or ["none"]:
+            if each not in choices:
+                raise refuse(f"source.{key}", repr(each), "must be one of " + ", ".join(choices))
+        if key == "measured" and spec["problems"] > (most := _certified_rows.count_of_tosses()):
+            raise refuse("dataset.problems", str(spec["problems"]), f"must be at most {most}")
+        known: Mapping[str, problems.Parameter] = _certified_rows.RANDOM_PARAMETERS if key == "random" else {}
+        return key, known
     lists: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-        "impact": problems.models, "equilibrium": equilibrium.models, "stability": stability.models,
+        "impact": problems.models, "impact_set": problems.models, "equilibrium": equilibrium.models, "stability": stability.models,
         "step": compliant.scenarios, "motion": motion.models,
     }  # fmt: skip
     listed = lists[kind]()
@@ -182,9 +202,13 @@ def _known(kind: str, source: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]
 def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Settings with every default in them. Errors: InvalidInput naming the unknown."""
     kind = spec["kind"]
-    if kind == "impact":
+    if kind in ("impact", "impact_set"):
         return _impact_settings(spec)
-    if kind == "equilibrium":
+    if kind == "exam":
+        table: list[dict[str, Any]] = []
+    elif kind == "tosses":
+        table = [{"name": "samples", "default": 1024}, {"name": "kept", "default": 256}]
+    elif kind == "equilibrium":
         planar = equilibrium.models()[spec["source"]["model"]].dimension == 2
         table = _core.planar_settings() if planar else _core.spatial_settings()
     elif kind == "step":
@@ -211,7 +235,7 @@ def resolved_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_source(spec: dict[str, Any]) -> None:
     """Errors: InvalidInput for an unknown source, parameter or value out of range."""
-    key, parameters = _known(spec["kind"], spec["source"])
+    key, parameters = _known(spec)
     if key == "mujoco":
         from . import _robot_rows
 
@@ -219,7 +243,7 @@ def check_source(spec: dict[str, Any]) -> None:
         _robot_rows.check_draws(spec["source"], spec["draw"])
         return
     for name in spec["draw"]:
-        free = spec["kind"] == "impact" and (name.startswith("v.") or key == "file")
+        free = spec["kind"] in ("impact", "impact_set") and key != "random" and (name.startswith("v.") or key == "file")
         if name not in parameters and not free:
             raise refuse(f"draw.{name}", "no parameter", "known are " + ", ".join(parameters))
         if name in parameters:
@@ -242,4 +266,3 @@ def checked_spec(kind: Any) -> str:
     if kind not in ROWS:
         raise refuse("dataset.kind", repr(kind), "must be one of " + ", ".join(ROWS))
     return str(kind)
-

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _kinds, _parts
+from . import _parts, _recipes
 from ._arrays import refuse
 from ._layout import Part, Parts
 from ._store import Store
@@ -44,7 +44,7 @@ def new_record(part: Part, columns: Mapping[str, np.ndarray], size: int, sha256:
         "columns": {
             name: {
                 "dtype": column.dtype.str, "shape": list(column.shape[1:]),
-                "unit": _kinds.UNITS.get(name, ""),
+                "unit": _recipes.described(name)[0],
             }
             for name, column in columns.items()
         },

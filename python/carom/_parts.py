@@ -25,7 +25,11 @@ def digest_of(columns: Mapping[str, np.ndarray]) -> str:
     for name in sorted(columns):
         column = np.ascontiguousarray(columns[name])
         total.update(f"{name} {column.dtype.str} {column.shape}\n".encode())
-        total.update(column.data if column.size else b"")
+        if column.dtype.kind == "O":  # bytes of any length
+            for row in column:
+                total.update(len(row).to_bytes(8, "little") + row.tobytes())
+        else:
+            total.update(column.data if column.size else b"")
     return total.hexdigest()
 
 
@@ -40,13 +44,16 @@ def file_digest(path: pathlib.Path) -> str:
 def write_columns(
     target: BinaryIO, columns: Mapping[str, np.ndarray], attributes: Mapping[str, Any], compression: int
 ) -> None:
-    """An HDF5 file of one data set a column, rows first in all of them. Whole numbers are compressed
-    always, other numbers by the level asked for: digits of doubles hardly shrink and cost most of the
+    """An HDF5 file of one data set a column, rows first in all of them; objects are rows of bytes of any length, as
+    they are. Whole numbers are compressed always, other numbers by the level asked for: digits of doubles hardly shrink and cost most of the
     time."""
     with need_h5py().File(target, "w", libver=("v108", "v110")) as file:
         for name, value in attributes.items():
             file.attrs[name] = value
         for name, column in columns.items():
+            if column.dtype.kind == "O":
+                file.create_dataset(name, data=column, dtype=need_h5py().vlen_dtype(np.uint8), track_times=False)
+                continue
             level = compression if column.dtype.kind == "f" else max(compression, 1)
             packed: dict[str, Any] = {}
             if column.nbytes > _BYTES_IN_ONE_PIECE:

@@ -18,17 +18,18 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from . import _core, _draw, _kinds, _manifest, _parts
+from . import _certified_rows, _core, _draw, _kinds, _manifest, _parts, _recipes
 from ._arrays import refuse
 from ._export import FORMATS
 from ._layout import Part, Parts
 from ._manifest import SCHEMA
 from ._optional import needed
 from ._progress import called
+from ._recipes import RECIPES, recipe
 from ._store import Store, store_of
 from .errors import InvalidInput
 
-__all__ = ["Part", "export", "finish", "make", "parts", "resolve", "show", "verify", "write_part"]
+__all__ = ["RECIPES", "Part", "export", "finish", "make", "parts", "recipe", "resolve", "show", "verify", "write_part"]
 
 _DATASET = {
     "name": "dataset", "kind": "impact", "problems": None, "seed": 0, "part_rows": 0,
@@ -47,6 +48,8 @@ def _loaded(spec: Any) -> tuple[dict[str, Any], str | None]:
     """The spec as a dict, and its text where it is a file."""
     if isinstance(spec, Mapping):
         return dict(spec), None
+    if spec in RECIPES:
+        return recipe(spec), None
     tomllib = needed("tomllib" if sys.version_info >= (3, 11) else "tomli", "a spec in TOML", "data")
     text = pathlib.Path(spec).read_text(encoding="utf-8")
     try:
@@ -58,7 +61,7 @@ def _loaded(spec: Any) -> tuple[dict[str, Any], str | None]:
 def resolve(spec: Any) -> dict[str, Any]:
     """The spec with every default in it; what make computes is a function only of it.
 
-    spec: a TOML file, or a dict of its tables. Errors: InvalidInput naming the field.
+    spec: a TOML file, a dict of its tables, or the name of a recipe. Errors: InvalidInput naming the field.
     """
     tables, _ = _loaded(spec)
     data = tables.get("dataset", {})
@@ -89,7 +92,7 @@ def resolve(spec: Any) -> dict[str, Any]:
     result["draw"] = {name: _draw.checked(name, each) for name, each in given.items()}
     result["settings"] = dict(tables.get(kind, {}))
     _kinds.check_source(result)
-    if kind == "impact":
+    if kind in ("impact", "impact_set"):
         result["settings"].setdefault("seed", result["seed"])
     result["settings"] = _kinds.resolved_settings(result)
     size = sum(column.nbytes for column in _columns(result, 0, 1, 1).values())  # of a row
@@ -226,7 +229,7 @@ def make(
 ) -> int:  # fmt: skip
     """Computes the parts of a dataset that are not there yet; how many those were.
 
-    spec: a TOML file or a dict of its tables. folder: a folder, or the URL of an object store
+    spec: a TOML file, a dict of its tables, or the name of a recipe (RECIPES). folder: a folder, or the URL of an object store
     (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: only that one,
     or those. Parts are the same bytes whoever computes them: shards may overlap, and what a kill
     interrupted is done again by the next call. progress: called with (parts done, parts); returning
@@ -260,16 +263,27 @@ def _card(spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
         below = "data/*" if "branches" in manifest else "data"
         lines += [f"  - split: {split}", f"    path: {below}/{split}-*.h5"]
     source = " ".join(f"{key} {value}" for key, value in spec["source"].items())
+    what, reading, licence, limits = _recipes.ABOUT.get(spec["kind"], ("", "", "", ""))
+    rows = ", ".join(f"{split.name} {split.rows}" for split in Parts(spec).splits)
     lines += [
         "---", "", f"# {spec['name']}", "",
-        f"{spec['problems']} problems of kind {spec['kind']}, {source}, by carom "
-        f"{spec['carom']['version']}.", "",
+        f"{spec['problems']} problems of kind {spec['kind']}, {source}, by carom {spec['carom']['version']} "
+        f"({spec['carom']['commit']}), {manifest['bytes'] / 1e6:.1f} MB. Splits, in the order of rows: {rows}. {what}", "",
         "    datasets.load_dataset(DIR)      # its formatters give float32 unless asked for float64",
-        "    carom.data.Rows(DIR, 'train')   # for torch's DataLoader and grain", "",
-        "| column | type | shape of a row | unit |", "|---|---|---|---|",
+        "    carom.data.Rows(DIR, 'train')   # for torch's DataLoader and grain", *([reading] if reading else []), "",
+        "| column | type | shape of a row | unit | |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for name, column in manifest["columns"].items():
-        lines.append(f"| {name} | {column['dtype']} | {tuple(column['shape'])} | {column['unit']} |")
+        kind = "bytes" if column["dtype"] == "|O" else np.dtype(column["dtype"]).name
+        unit, meaning = _recipes.described(name)
+        lines.append(f"| {name} | {kind} | {tuple(column['shape'])} | {unit} | {meaning} |")
+    lines += [
+        "", f"Checksum of all values: {manifest['digest']} (of SHA-256). `python -m carom dataset verify DIR --recompute 1%` reads every byte and "
+        "computes some parts again; all of it follows from `spec.json`"
+        + (f", as `python -m carom dataset make {spec['name']} DIR --problems {spec['problems']}` has it." if spec["name"] in RECIPES else "."),
+    ]  # fmt: skip
+    if licence:
+        lines += ["", f"Licence: {licence}", "", f"Limits: {limits}"]
     return "\n".join(lines) + "\n"
 
 
@@ -283,6 +297,8 @@ def finish(folder: Any) -> dict[str, Any]:
     for left in store.orphans():
         store.remove(left)
     store.put_text("README.md", _card(spec, manifest))
+    if spec["kind"] == "tosses":
+        store.put_text("LICENSE", _certified_rows.measured_file("LICENSE").read_text(encoding="utf-8"))
     store.put_json("manifest.json", manifest)
     return manifest
 

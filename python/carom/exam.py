@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -473,7 +474,7 @@ _WANTED: dict[str, tuple[Callable[..., Any], tuple[int, ...], Callable[[Solution
 }
 
 
-def problems(count: int = 2000, seed: int = 1, groups: Sequence[str] = GROUPS, progress: Any = None) -> list[Problem]:
+def problems(count: int = 2000, seed: int | Sequence[int] = 1, groups: Sequence[str] = GROUPS, progress: Any = None) -> list[Problem]:
     """count problems of each group, the same for the same seed.
 
     well_posed: one solution. redundant: one velocity, many impulses. jammed: no solution, or impulses
@@ -486,7 +487,7 @@ def problems(count: int = 2000, seed: int = 1, groups: Sequence[str] = GROUPS, p
         raise InvalidInput(f"count is {count}: must be at least 1", "count", value=str(count))
     made: list[Problem] = []
     for group in groups:
-        rng = np.random.default_rng([seed, GROUPS.index(group)])
+        rng = np.random.default_rng([*([seed] if isinstance(seed, int) else seed), GROUPS.index(group)])
         before = len(made)
         if group == "space":
             made += [_planted(rng, f"space_{i}") for i in range(count)]
@@ -632,8 +633,15 @@ def save(exam: Sequence[Problem], path: str) -> None:
 
 
 def load(path: str) -> list[Problem]:
-    """The problems of save(), in their order. Needs h5py."""
+    """The problems of save(), or of a dataset of kind exam, in their order. Needs h5py."""
     h5py = needed("h5py", "exam.load", "data")
+    if os.path.isdir(path):
+        from ._certified_rows import exam_problems
+        from .data import Rows
+        from .dataset import show
+
+        splits = [Rows(path, split) for split in show(path)["splits"]]
+        return [problem for rows in splits for problem in exam_problems(rows.batch(range(len(rows))))]
     found: list[tuple[int, Problem]] = []
     with h5py.File(path, "r") as file:
         if file.attrs.get("format") != "carom contact exam 1":

@@ -38,7 +38,7 @@ from .problems import Model, Problems, RobotProblems, given_problems, letters, m
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "Identification", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
     "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose", "floor", "identify", "judge",
-    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "read_measured", "sample",
+    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "proven", "read_measured", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",
 ]  # fmt: skip
@@ -401,6 +401,18 @@ def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[Impac
     batch = given_problems(problems, strict)
     found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
     return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
+
+
+def proven(*problems: Any, invariant: str, outer: bool = False) -> ImpactEnclosure:
+    """What the text of an invariant proves of a problem, in exact arithmetic: bounds, modes, vertices and
+    constraints, made anew from it. Status "budget" where it proves nothing. outer: it was that of an
+    enclosure with status "outer".
+
+    problems: one, as sample takes it. Errors: InvalidInput.
+    """
+    batch = one_problem(problems, "proven")
+    found = _core.proven_enclosure(batch.arrays(), *batch.sizes()[1:], invariant, bool(outer))
+    return ImpactEnclosure(problem=batch, **found)
 
 
 def _contacts(problem: Problems) -> list[str]:

@@ -115,12 +115,23 @@ bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
   return without_gil([&] { return proves_enclosure(problem, enclosure); });
 }
 
+nb::dict proven(const nb::dict& arrays, int dimension, int velocities, int contacts,
+                const std::string& invariant, bool outer) {
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
+  ImpactEnclosure given;
+  given.status = outer ? EnclosureStatus::outer : EnclosureStatus::enclosed;
+  given.invariant = invariant;
+  return dict_of(without_gil([&] { return proven_enclosure(problem, given); }),
+                 static_cast<std::size_t>(contacts));
+}
+
 }  // namespace
 
 void add_enclosure(nb::module_& module) {
   module.def("enclose_impacts", enclose);
   module.def("decide_impacts", decide);
   module.def("proves_enclosure", proves);
+  module.def("proven_enclosure", proven);
   module.def("never_happens", [](const nb::dict& given, const std::string& event,
                                  const std::vector<std::string>& contacts, int dimension) {
     return never_happens(from_dict(given), impact_event(event, contacts, dimension));
