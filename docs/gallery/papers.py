@@ -89,6 +89,21 @@ def evolution(problem, planes, *, samples=2**14, paths=300):
     return run, together, one_by_one
 
 
+def balanced(what, problem, answer):
+    """Asserts M (v+ - v) = Jn' lambda_n + Jt' lambda_t of one outcome, or of all samples of a run that ended."""
+    import carom
+
+    if hasattr(answer, "samples"):
+        done = answer.samples.status[0] == carom.TrajectoryStatus.terminated
+        velocity, impulse = answer.samples.velocity[0][done], answer.samples.impulse[0][done]
+    else:
+        velocity, impulse = answer.velocity[None], answer.impulse[None]
+    jacobian = np.concatenate([problem.normal_jacobian[0], problem.tangent_jacobian[0]])
+    change = (velocity - problem.velocity[0]) @ problem.mass_matrix[0]
+    off = np.abs(change - impulse @ jacobian).max() / np.abs(problem.mass_matrix[0] @ problem.velocity[0]).max()
+    agree(f"{what}: momentum that the impulses do not account for, of that before", off, 0.0, within=1e-9)
+
+
 def nearest(velocity, run):
     """Distance of a velocity to the nearest outcome of a sampled impact [m/s, rad/s]."""
     return float(np.nanmin(np.linalg.norm(run.samples.velocity[0] - velocity, axis=1)))

@@ -38,6 +38,8 @@ for row, (absolute, relative, here) in TABLE.items():
     load, elements, modulus = row
     fine[row] = end(*row, 1e-4)
     ours[row] = np.linalg.norm(end(*row, 1e-2) - fine[row])
+    agree(f"{row}: compression over that of an even load", (0.5 - fine[row][2]) / ((8.0 * 9.81 + load) / modulus), 1.0,
+          within=0.05)  # fmt: skip
     name = f"{load} N, {elements} elements, {modulus:g} N/m2"
     agree(f"{name}, error", ours[row], here, relative=0.02)
     size = np.linalg.norm(fine[row])

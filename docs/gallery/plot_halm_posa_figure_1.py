@@ -8,7 +8,7 @@ the other, it pivots about the second while the first lifts off.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, balanced, holds
 
 import carom
 
@@ -17,6 +17,9 @@ block = carom.model("rocking_block")
 a_first, b_first = carom.impact.sequential(block, orders=[(0, 1), (1, 0)])
 
 agree("speed after the simultaneous impact [m/s]", np.abs(rest.velocity).max(), 0.0, within=1e-12)
+agree("  each corner takes half of the momentum of 1 kg [N s]", rest.impulse, [0.22145, 0.22145, 0.0, 0.0], within=1e-12)
+for name, outcome in (("at once", rest), ("A, then B", a_first), ("B, then A", b_first)):
+    balanced(name, block, outcome)
 holds("A then B: A lifts off, B sticks", a_first.modes == "separating/sticking")
 holds("B then A: B lifts off, A sticks", b_first.modes == "sticking/separating")
 

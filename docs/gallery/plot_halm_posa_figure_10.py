@@ -8,19 +8,24 @@ set has them, what lies between, and outcomes in which A slides or lifts off.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, evolution, holds, nearest
+from papers import agree, balanced, evolution, holds, nearest
 
 import carom
 
 gait = carom.model("compass_gait")
 planes = ((("tangent", 0), ("normal", 0)), (("normal", 0), ("normal", 1)), (("tangent", 1), ("normal", 1)))
-run, together, _ = evolution(gait, planes, samples=2**15)
+run, together, one_by_one = evolution(gait, planes, samples=2**15)
 
 found = sorted(outcome.modes for outcome in together)
 holds("A sticks; B lifts off, slides or sticks",
       found == ["sticking/separating", "sticking/sliding+", "sticking/sticking"])  # fmt: skip
 for outcome in together:
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-3)
+
+for name, outcome in zip(("A, B", "B, A"), one_by_one):
+    balanced(f"one after the other, {name}", gait, outcome)
+    agree(f"  {outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-3)
+balanced("samples", gait, run)
 
 # Every number of the three outcomes, and all between them: B's lift in twenty bins.
 by_slip = sorted(together, key=lambda outcome: outcome.tangent_velocity[1])

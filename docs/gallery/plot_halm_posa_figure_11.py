@@ -7,7 +7,7 @@ them, and outcomes in which B slides.
 """
 
 import matplotlib.pyplot as plt
-from papers import agree, evolution, holds, nearest
+from papers import agree, balanced, evolution, holds, nearest
 
 import carom
 
@@ -16,6 +16,8 @@ planes = ((("tangent", 0), ("normal", 0)), (("normal", 0), ("normal", 1)), (("ta
 run, (rest,), one_by_one = evolution(box, planes, samples=2**15)
 
 agree("speed after the simultaneous impact", abs(rest.velocity).max(), 0.0, within=1e-9)
+for name, outcome in (("at once", rest), ("A, then B", one_by_one[0]), ("B, then A", one_by_one[1]), ("samples", run)):
+    balanced(name, box, outcome)
 holds("B before A: A slides, B lifts off", one_by_one[1].modes == "sliding+/separating")
 for outcome in (rest, one_by_one[1]):
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-2)

@@ -8,19 +8,22 @@ lie between those.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, evolution, holds, nearest
+from papers import agree, balanced, evolution, holds, nearest
 
 import carom
 
 robot = carom.model("ramone")
 planes = ((("normal", 0), ("normal", 1)), (("tangent", 1), ("normal", 1)))
-run, together, _ = evolution(robot, planes)
+run, together, one_by_one = evolution(robot, planes)
 
 found = sorted(outcome.modes for outcome in together)
 holds("A rests; B lifts off, slides or rests",
       found == ["sticking/separating", "sticking/sliding-", "sticking/sticking"])  # fmt: skip
 for outcome in together:
     agree(f"{outcome.modes} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=2e-2)
+
+for name, outcome in (*zip(("A, B", "B, A"), one_by_one), ("samples", run)):
+    balanced(name, robot, outcome)
 
 # "A in stiction for the entire duration": of the exact set, A's velocities are 0 and B's extents those of the three.
 exact = carom.impact.enclose(robot)[0]

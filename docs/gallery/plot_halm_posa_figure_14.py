@@ -9,7 +9,7 @@ two slips of the published code (5 kg, wrong tangents; see Table 3) it never doe
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, disk_counts, disks_as_computed, holds
+from papers import agree, balanced, disk_counts, disks_as_computed, holds
 
 import carom
 
@@ -17,12 +17,14 @@ SAMPLES = 2**16
 stack = carom.model("disk_stack")
 (rest,) = carom.impact.simultaneous(stack)
 holds("the simultaneous model has one outcome", rest.modes == "/".join(["sticking"] * 5))
+balanced("  rest", stack, rest)
 agree("  rest: its speed", np.abs(rest.velocity).max(), 0.0, within=1e-9)
 
 printed, run = disk_counts(*disks_as_computed(1.0, False), SAMPLES)
 slips, _ = disk_counts(*disks_as_computed(5.0, True), SAMPLES)
 for name, counts in (("as printed", printed), ("as the code computed", slips)):
     print(f"{name}: {counts}")
+balanced("as printed", stack, run)
 agree("all samples of the model as printed end", printed["ended"], SAMPLES)
 
 # Three standard deviations of a count k of independent samples are 3 sqrt(k).

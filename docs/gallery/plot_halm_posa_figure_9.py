@@ -7,7 +7,7 @@ Every outcome of Figure 1 lies in the sampled set, and so does all between rest 
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, evolution, holds, nearest
+from papers import agree, balanced, evolution, holds, nearest
 
 import carom
 
@@ -17,7 +17,10 @@ run, together, one_by_one = evolution(block, planes)
 
 holds("all samples end", run.summary["terminated"][0] == 2**14)
 agree("rest to the nearest sample", nearest(together[0].velocity, run), 0.0, within=1e-3)
-for order, outcome in zip(("A, B", "B, A"), one_by_one):
+balanced("rest", block, together[0])
+balanced("samples", block, run)
+for order, outcome, lifts in zip(("A, B", "B, A"), one_by_one, ((1, 0), (0, 1))):
+    agree(f"{order}: corners lift at, over 0.21 times the fall", outcome.normal_velocity / (0.21 * 0.4429), lifts, within=1e-9)
     agree(f"{order} to the nearest sample", nearest(outcome.velocity, run), 0.0, within=5e-3)
 
 # %%

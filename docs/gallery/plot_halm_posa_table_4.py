@@ -7,7 +7,7 @@ The built-in model `rocking_block` has the table's numbers as defaults.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds, parameters
+from papers import agree, balanced, holds, parameters
 
 import carom
 
@@ -26,7 +26,8 @@ agree("trajectory length N", model.max_steps, 10)
 # %%
 # The coverage of the set grows with the trajectories: how many points an epsilon-net needs after 1, 2, 4, ... of them.
 
-run = carom.impact.sample("rocking_block", samples=2**14, epsilon=0.01, keep_samples=0)
+run = carom.impact.sample("rocking_block", samples=2**14, epsilon=0.01)
+balanced("samples", carom.model("rocking_block"), run)
 points = run.net[0].coverage
 agree("points at the end", points[-1], 38, within=2)
 holds("the net hardly grows at the table's 2^14 trajectories", points[-1] - points[-2] <= 2)

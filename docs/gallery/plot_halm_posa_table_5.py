@@ -6,7 +6,7 @@ The built-in model `compass_gait` has the table's numbers as defaults.
 """
 
 import matplotlib.pyplot as plt
-from papers import agree, holds, parameters
+from papers import agree, balanced, holds, parameters
 
 import carom
 
@@ -28,7 +28,8 @@ agree("trajectory length N", model.max_steps, 5)
 # %%
 # How many of the samples end in each combination of contact modes.
 
-run = carom.impact.sample("compass_gait", samples=2**14, keep_samples=0)
+run = carom.impact.sample("compass_gait", samples=2**14)
+balanced("samples", carom.model("compass_gait"), run)
 modes = run.mode_names()
 holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.98 * 2**14)
 EXPECTED = {'sticking/separating': 9305, 'separating/sticking': 1267, 'sticking/sticking': 1147, 'sliding-/sticking': 1000, 'sticking/sliding+': 3665}

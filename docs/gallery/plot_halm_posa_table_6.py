@@ -6,7 +6,7 @@ The built-in model `box_wall` has the table's numbers as defaults.
 """
 
 import matplotlib.pyplot as plt
-from papers import agree, holds, parameters
+from papers import agree, balanced, holds, parameters
 
 import carom
 
@@ -25,7 +25,8 @@ agree("trajectory length N", model.max_steps, 5)
 # %%
 # How many of the samples end in each combination of contact modes.
 
-run = carom.impact.sample("box_wall", samples=2**14, keep_samples=0)
+run = carom.impact.sample("box_wall", samples=2**14)
+balanced("samples", carom.model("box_wall"), run)
 modes = run.mode_names()
 holds("nearly all impacts end within N steps", run.summary["terminated"][0] >= 0.999 * 2**14)
 EXPECTED = {'sticking/sticking': 12224, 'sliding+/separating': 3627, 'sliding+/sliding+': 533}

@@ -6,7 +6,7 @@ The built-in model `ramone` has the table's numbers as defaults.
 """
 
 import matplotlib.pyplot as plt
-from papers import agree, parameters
+from papers import agree, balanced, parameters
 
 import carom
 
@@ -34,7 +34,8 @@ agree("trajectory length N", model.max_steps, 10)
 
 trunk = carom.model("ramone").velocity[0, :2]
 agree("trunk's velocity [m/s]", trunk, [-0.4114, -0.2105], within=1e-3)
-run = carom.impact.sample("ramone", samples=2**14, keep_samples=0)
+run = carom.impact.sample("ramone", samples=2**14)
+balanced("samples", carom.model("ramone"), run)
 modes = run.mode_names()
 EXPECTED = {'sticking/separating': 5361, 'sticking/sticking': 5490, 'sticking/sliding-': 5533}
 for name, count in EXPECTED.items():  # of 2^14 independent samples a count varies by at most 64, one deviation

@@ -7,7 +7,7 @@ The built-in model `disk_stack` has the table's numbers as defaults.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds, parameters
+from papers import agree, balanced, holds, parameters
 
 import carom
 
@@ -27,6 +27,7 @@ agree("trajectory length N", model.max_steps, 10)
 
 stack = carom.model("disk_stack")
 run = carom.impact.sample(stack, samples=2**14)
+balanced("samples", stack, run)
 v = run.samples.velocity[0]
 energy = np.einsum("si,ij,sj->s", v, stack.mass_matrix[0], v)
 before = stack.velocity[0] @ stack.mass_matrix[0] @ stack.velocity[0]

@@ -8,7 +8,9 @@ slopes are carom's own: the paper prints pictures of its.)
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import arrangements, holds
+from papers import agree, arrangements, holds
+
+import carom
 
 figure = plt.figure(figsize=(10, 5))
 for number, (name, posture) in enumerate(arrangements().items()):
@@ -18,6 +20,10 @@ for number, (name, posture) in enumerate(arrangements().items()):
     holds(f"({name}) no cone holds the vertical", bool((lean > np.arctan(0.2)).all()))
     heights = np.ptp(posture.position[0, :, 2])
     holds(f"({name}) heights {'are equal' if name == 'a' else 'differ'}", (heights == 0.0) == (name == "a"))
+
+    region = carom.equilibrium.spatial(posture, area_tolerance=1e-4)[0]
+    agree(f"({name}) they hold centres of mass over [m^2]", [region.area_inner, region.area_outer],
+          {"a": 0.71724, "b": 0.76332}[name], within=5e-5)  # fmt: skip
 
     ax = figure.add_subplot(1, 2, number + 1, projection="3d")
     turn = np.linspace(0.0, 2 * np.pi, 25)

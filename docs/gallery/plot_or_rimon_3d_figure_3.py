@@ -15,6 +15,7 @@ import carom
 
 posture = arrangements()["b"]
 region = carom.equilibrium.spatial(posture)[0]
+agree("area over which a centre of mass is held [m^2]", region.area_outer, 0.7633, within=2e-3)
 com = np.append(region.inner.mean(axis=0) @ region.frame[:2, :2], 0.5)
 held = carom.equilibrium.margins(posture, com=com, on_error="raise")
 at, forces = posture.position[0], held.forces[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import runpy
+import subprocess
 import sys
 import warnings
 
@@ -50,3 +51,18 @@ def test_a_number_that_is_off_is_seen():
         papers.agree("speed", 1.1, 1.0, relative=0.05)
     with pytest.raises(AssertionError, match="a thing"):
         papers.holds("a thing", False)
+
+
+def test_a_script_that_no_mutant_breaks_is_seen(tmp_path):
+    blind = tmp_path / "plot_blind.py"
+    blind.write_text(
+        "import carom\n"
+        "outcomes = carom.impact.simultaneous(carom.model('compass_gait'))\n"
+        "assert len(outcomes) == 3 and max(abs(outcomes[2].velocity)) > 0\n"
+    )
+    command = [sys.executable, str(ROOT / "scripts" / "mutants.py"), str(blind), str(GALLERY / "plot_or_rimon_2d_figure_6.py")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1, ran.stderr
+    passing = [line.split()[-1] for line in ran.stdout.splitlines() if "PASSES" in line]
+    assert passing == ["sign", "twice"]  # zeros it notices, and the other script notices all
+    assert ran.stdout.endswith("2 scripts, 6 mutants, 1 scripts to mend\n")
