@@ -3,7 +3,7 @@
 #include <carom/certificate.hpp>
 #include <carom/device/constraint_rows.hpp>
 
-/// Residual of a compliant step, from the problem's data alone (docs/explanation/compliant.md).
+/// Residual of a compliant step, from the problem's data only (docs/explanation/compliant.md).
 namespace carom::certificate {
 
 /// Mass matrix given by the diagonal of its inverse. Values: an array, or memory of packs.

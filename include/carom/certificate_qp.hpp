@@ -5,7 +5,7 @@
 #include <carom/certificate_qp_scales.hpp>
 #include <carom/device/qp_problem.hpp>
 
-/// Residuals and proofs for quadratic programs with cones, recomputed from the problem data alone.
+/// Residuals and proofs for quadratic programs with cones, recomputed from the problem data only.
 /// Every row and column is judged in its own units, so that no verdict depends on the units of
 /// variables, rows or objective, nor on numbers elsewhere: docs/explanation/certificates.md.
 namespace carom::certificate {
@@ -123,7 +123,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     });
   }
 
-  /// Of the rows and cones alone.
+  /// Of the rows and cones only.
   template <class X>
   CAROM_CALL V point_residual(const X& x) const {
     using kernels::larger;

@@ -48,7 +48,7 @@ CriticalAngles v_terrain_critical_angles(const VTerrain& terrain);
 /// alpha <= gamma. Errors: as VTerrain::validate.
 double v_terrain_sliding_height(const VTerrain& terrain);
 
-/// The same critical angle from strips alone: the largest tilt of the wrench's force, in (0, pi /
+/// The same critical angle from strips only: the largest tilt of the wrench's force, in (0, pi /
 /// 2), for which the centre of mass stays in the strip of planar_equilibrium, by bisection to
 /// `tolerance` [rad]. posture: planar, its wrench is replaced; 0 where x is not held without tilt.
 /// Errors: InvalidInput as validate(posture).

@@ -41,7 +41,7 @@ std::string mode_words(std::uint64_t modes, int contacts, int dimension);
 std::vector<std::array<double, 2>> convex_hull(const EpsilonNet& net, int x, int y);
 
 /// Algorithm 1 for every (problem, sample), and the epsilon-net of Algorithm 2. Sample s of problem
-/// p is a function of (seed, p, s) and of the problem alone: the same for every chunk, thread
+/// p is a function of (seed, p, s) and of the problem only: the same for every chunk, thread
 /// count, shard and, on one backend, bit for bit. Errors: InvalidInput (settings, shapes, numbers
 /// under BadProblem::refuse), BackendUnavailable.
 /// `workspace` keeps memory for later calls (workspace.hpp).

@@ -30,10 +30,10 @@ std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
 ImpactEnclosure enclose_impact(const ImpactProblem& problem,
                                const EnclosureSettings& settings = {});
 
-/// Checks an enclosure anew from the problem and `invariant` alone, in exact arithmetic: that the
+/// Checks an enclosure anew from the problem and `invariant` only, in exact arithmetic: that the
 /// rounded data are the problem's, that the velocity before the impact is among the polyhedra, that
 /// no motion leaves any of them but into another, and that bounds and modes hold what ends there;
-/// of bounds alone that no push lets their functions grow.
+/// of mere bounds that no push lets their functions grow.
 /// False as well for what is no enclosure. Errors: InvalidInput where the problem is refused.
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 
@@ -58,7 +58,7 @@ std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& 
 /// Decides for every problem of a batch whether the event never happens, and stops as soon
 /// as that is known: at the first polyhedron of reached velocities that holds it, or at an
 /// enclosure, however coarse, without it. Modes at tolerance 0. A problem whose numbers are refused
-/// gets ImpactAnswer::invalid_input; one with bounds alone is never, or open. batch: on the host.
+/// gets ImpactAnswer::invalid_input; one with mere bounds is never, or open. batch: on the host.
 /// Errors: InvalidInput (settings, shapes, an event of other contacts).
 std::vector<ImpactDecision> decide_impacts(const ImpactBatch& batch, const ImpactEvent& event,
                                            const EnclosureSettings& settings = {});

@@ -16,7 +16,7 @@ namespace carom {
 std::vector<LcpDecision> decide_lcp(const LcpBatch& batch,
                                     const LcpDecisionSettings& settings = {});
 
-/// Judges a tree by the problem alone: the largest residual of its leaves
+/// Judges a tree by the problem only: the largest residual of its leaves
 /// (certificate::LpCertificate::farkas_residual), infinity where a side of a branch is missing or a
 /// vector proves nothing. matrix: [n, n], vector: [n].
 double lcp_tree_residual(int order, const double* matrix, const double* vector,

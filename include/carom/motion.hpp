@@ -30,7 +30,7 @@ MotionSizes motion_sizes(MotionMechanism mechanism, std::span<const double> para
 MotionBatch make_batch(std::span<const MotionProblem> problems);
 
 /// Motions of every problem, each sample a function of (seed, problem, sample) and of the problem
-/// alone: the same for every thread count and for shards by problems or samples. A motion that
+/// only: the same for every thread count and for shards by problems or samples. A motion that
 /// cannot go on ends `failed` and leaves its neighbours unchanged; a problem with a number that is
 /// refused gets `invalid_input`. Errors: InvalidInput for settings and shapes; BackendUnavailable.
 MotionResult simulate_motions(const MotionBatch& batch, const MotionSettings& settings = {},

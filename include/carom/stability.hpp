@@ -40,7 +40,7 @@ StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySetti
                                   Workspace* workspace = nullptr);
 
 /// Judges the certificates of a result anew, in interval arithmetic with 128 binary digits, from
-/// the stances' numbers and the certificates' own alone: 1 where one proves stability, [problems].
+/// the stances' numbers and the certificates' own only: 1 where one proves stability, [problems].
 /// threads: 0 = all. batch, result: on the host. Errors: InvalidInput for shapes that do not fit.
 std::vector<std::uint8_t> verify_certificates(const StanceBatch& batch,
                                               const StabilityResult& result, int threads = 0);

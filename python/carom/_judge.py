@@ -120,7 +120,7 @@ class Judgement(Result):
         return np.asarray((self.distance <= np.asarray(tolerance)[..., None]).mean(-1))
 
     def nearest(self, i: int = 0) -> Any:
-        """The nearest sample of impact i again, alone and with its path: an ImpactResult."""
+        """The nearest sample of impact i again, by itself, with its path: an ImpactResult."""
         from .impact import sample
 
         one = self.problems[i]

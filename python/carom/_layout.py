@@ -1,4 +1,4 @@
-"""Which parts a dataset has and where they lie: functions of its spec alone, so that writers and
+"""Which parts a dataset has and where they lie: functions of its spec only, so that writers and
 readers agree without a word and without a list."""
 
 from __future__ import annotations

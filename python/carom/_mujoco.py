@@ -106,7 +106,7 @@ def _memory() -> _Memory:
 
 class MujocoRobot:
     """A model made ready for many states: a copy that records contacts up to `reach` apart, with what
-    follows from the model alone."""
+    follows from the model only."""
 
     def __init__(self, model: Any, reach: float) -> None:
         self.mujoco = _mujoco()

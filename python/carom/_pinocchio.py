@@ -24,7 +24,7 @@ _FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this s
 
 
 def _tangents(normal: np.ndarray) -> np.ndarray:
-    """Two directions across a normal that depend on it alone: contacts on one surface share them."""
+    """Two directions across a normal that depend on it only: contacts on one surface share them."""
     least = np.eye(3)[np.abs(normal).argmin()]
     first = np.cross(normal, least)
     first /= np.linalg.norm(first)
@@ -234,7 +234,7 @@ class PinocchioRobot:
             pin.computeJointJacobians(model, data, q[place])
             pin.updateGeometryPlacements(model, data, self.geom, self.found, q[place])
             pin.computeCollisions(self.geom, self.found, False)
-            # Contacts alone are one point a pair, however flat.
+            # Without patches a pair has one contact point, however flat it is.
             pin.computeContactPatches(self.geom, self.found)
             try:
                 found += self._contacts(place, v[place], options)
@@ -273,7 +273,7 @@ class PinocchioRobot:
             sign = -1.0 if self.turned[k] else 1.0
             joints = first.parentJoint, second.parentJoint
             points = [(phi, normal * (sign / np.linalg.norm(normal)), at) for phi, normal, at in points]
-            if options.time_to_contact > 0.0 and len(points) > 4:  # most are not near enough: Jacobians of the others alone
+            if options.time_to_contact > 0.0 and len(points) > 4:  # most are not near enough: Jacobians of the others only
                 at = np.array([each[2] for each in points])
                 speed = self._speeds(joints[1], at, v) - self._speeds(joints[0], at, v)
                 rate = np.einsum("pi,pi->p", np.array([each[1] for each in points]), speed)

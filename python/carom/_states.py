@@ -268,7 +268,7 @@ class StateImpacts(Result):
         return [(k, int(place)) for k, part in enumerate(self.parts) for place in np.flatnonzero(part.index == i)]
 
     def __getitem__(self, i: int) -> RobotProblems:
-        """The problem of state i alone. Errors: InvalidInput where there is none, or several."""
+        """The problem of state i. Errors: InvalidInput where there is none, or several."""
         found = self.of_state(i)
         if len(found) != 1:
             word = self.why[i] or f"{len(found)} problems"

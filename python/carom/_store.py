@@ -20,7 +20,7 @@ from ._optional import needed
 def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     """write(a file beside) -> on disk -> renamed -> the rename on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # host and process alone are not one writer's: containers may share both, threads do
+    # host and process do not name one writer: containers may share both, threads do
     writer = f"{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
     beside = path.with_name(f".{path.name}.{writer}.tmp")
     try:

@@ -351,7 +351,7 @@ def sample(
     (on a device 8), lcp and 8 beyond or where a step size is given. turns, of lists and of a robot's
     states: the samples are shared among so many turns of friction's polygons by equal parts of an edge,
     which together cover a disc's outcomes; ImpactRuns.velocity and modes have all of them. Sample s of problem p is a function of
-    seed, p, s and the problem alone, bit for bit, whatever the threads and shards. progress:
+    seed, p, s and the problem only, bit for bit, whatever the threads and shards. progress:
     called with (samples done, samples in all), ends the run by returning False; True shows a bar.
     What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
     and summary say what was taken. epsilon=0 makes no net. mode_table: None is on from 32 samples; it changes the last bits, so give the shards of one run one value.

@@ -29,7 +29,7 @@ def host(value: Any) -> Any:
     """An array in host memory: what devices hold is copied."""
     if value is None or isinstance(value, np.ndarray):
         return value
-    for name in ("detach", "cpu", "numpy"):  # torch; Warp has numpy() alone
+    for name in ("detach", "cpu", "numpy"):  # torch; Warp has only numpy()
         if hasattr(value, name):
             value = getattr(value, name)()
     return np.asarray(value)
@@ -129,7 +129,7 @@ class Robot:
 
         qpos (s, nq), qvel (s, nv), or of one state, as the simulator has them, from NumPy, MJX, Warp, torch;
         or an object that has both, such as MjData. What acts together: contacts nearer than activation [m],
-        and those that touch within time_to_contact [s] at their speed; 0 is distance alone. Contacts of
+        and those that touch within time_to_contact [s] at their speed; 0: by distance only. Contacts of
         the simulator may be as deep as max_penetration [m, limits rad], None: an eighth of the size of
         the smaller rigid body's geoms, at most 2 cm, and at a plane a third, at most 4 cm; limits 5 cm or
         0.3 rad.
@@ -162,7 +162,7 @@ class Robot:
         return self._ready.collected(q, v, options, prepare, threads)
 
     def posture(self, qpos: Any, *, activation: float = 1e-3, max_penetration: float | None = None) -> StatePostures:
-        """The stances of states on what does not move: contacts with the world alone, all bodies one, joints
+        """The stances of states on what does not move: only contacts with the world, all bodies one, joints
         as strong as need be. activation: contacts so near count [m].
 
         Errors: InvalidInput for a robot whose base is fixed, or whose gravity is not along -z.

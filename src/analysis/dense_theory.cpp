@@ -29,7 +29,7 @@ Eigen::MatrixXd extreme_rays(const Mechanism& mechanism, int directions) {
       rays.col(i * k + j) = mechanism.response.col(i) +
                             mechanism.friction[i] *
                                 mechanism.response.middleCols(mechanism.contacts + i * t, t) *
-                                model.fan().col(j);
+                                model.polygon().col(j);
     }
   }
   return rays;
@@ -64,7 +64,7 @@ Pointedness pointedness(const ImpactProblem& problem, int friction_directions) {
   if (outcome.status != Status::solved) return result;
   Vector r = outcome.dual.head(nv) - outcome.dual.tail(nv);
   double margin = (rays.transpose() * r).minCoeff();
-  if (!(margin > 0.5)) return result;  // rounding alone costs no more than a tiny part of 1
+  if (!(margin > 0.5)) return result;  // rounding costs no more than a tiny part of 1
   r /= std::min(margin, 1.0);
   margin = (rays.transpose() * r).minCoeff();
   result.pointed = true;

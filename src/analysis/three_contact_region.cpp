@@ -75,7 +75,7 @@ class ThreeContacts {
     double step;  ///< spacing of the samples around
   };
 
-  /// Two loaded contacts alone: opposite horizontal forces along their line, whatever the third
+  /// Only two loaded contacts: opposite horizontal forces along their line, whatever the third
   /// contact's cone is.
   void sample_pairs() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -161,7 +161,7 @@ class ThreeContacts {
     return edge + 1 < static_cast<int>(piece.polygon.size()) ? t : 1.0 - t * t * t;
   }
 
-  /// Points of the curves (11), kCurve extents dense, and of the contacts that hold alone.
+  /// Points of the curves (11), kCurve extents dense, and of the contacts that hold by themselves.
   [[nodiscard]] std::vector<Point> edge_images() const {
     std::vector<Point> points;
     for (const Sample& at : samples_) {

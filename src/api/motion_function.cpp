@@ -98,7 +98,7 @@ MotionResult simulate_motions(const OwnMechanism& mechanism, std::span<const dou
     require::refuse(of(mechanism), "gap", {static_cast<std::int64_t>(i)},
                     message::number(terms.gap[i]), "must not be negative at the start");
   }
-  // Friction polygons and the result's shape ask for these alone.
+  // Friction polygons and the result's shape need only these.
   MotionSizes sizes;
   sizes.problems = 1;
   sizes.mechanism =

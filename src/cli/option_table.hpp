@@ -9,7 +9,7 @@
 namespace carom::cli {
 
 struct OptionRow {
-  std::vector<std::string> names;  ///< with their dashes; of a positional its name alone
+  std::vector<std::string> names;  ///< with their dashes; of a positional only its name
   std::string type;                ///< what stands for its value; empty: a flag
   std::string initial;             ///< default, empty: none
   std::string meaning;

@@ -316,11 +316,11 @@ void solve_open(const std::vector<ConvexProgramme>& programmes,
   }
 }
 
-/// Rows to a velocity from which on the programme of unilateral rows alone is solved in velocities.
+/// Rows to a velocity from which on the programme of only unilateral rows is solved in velocities.
 constexpr int kRowsToAVelocity = 2;
 constexpr int kFoundationIterations = 100;
 
-/// Whether a layout is of unilateral rows alone, many to each velocity.
+/// Whether a layout has only unilateral rows, many to each velocity.
 bool is_foundation(const std::vector<RowType>& layout, std::int64_t velocities) {
   const auto unilateral = std::count(layout.begin(), layout.end(), RowType::unilateral);
   const auto absent = std::count(layout.begin(), layout.end(), RowType::none);

@@ -7,7 +7,7 @@
 
 namespace carom {
 
-/// What the arrays of a batch are to one problem of it that stands alone.
+/// What the arrays of a batch are to a single problem of it.
 template <class T>
 using Values = std::vector<T>;
 

@@ -17,7 +17,7 @@ std::vector<std::uint64_t> sobol_directions(int dimensions) {
                 .rule = "needs contacts * max_steps = " + std::to_string(dimensions) +
                         " dimensions: must be in 1.." + std::to_string(kMaxSobolDimensions)});
   }
-  // Gray code differs from zero in bit b alone at index 2^(b+1) - 1: the point there is the
+  // Gray code differs from zero only in bit b at index 2^(b+1) - 1: the point there is the
   // direction number itself. Boost drops the leading zero point, hence one less.
   using Engine = boost::random::sobol_engine<std::uint64_t, kSobolBits>;
   const auto count = static_cast<std::size_t>(dimensions);

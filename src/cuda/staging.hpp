@@ -103,12 +103,12 @@ class Staging {
         },
         view, table);
   }
-  /// `stride` values for each problem of a piece, on the device alone.
+  /// `stride` values for each problem of a piece, only on the device.
   template <class T>
   void scratch(T*& pointer, std::int64_t stride) {
     scratch_.push_back({&pointer, bytes<T>(stride), 0});
   }
-  /// `count` values whatever the piece, on the device alone.
+  /// `count` values whatever the piece, only on the device.
   template <class T>
   void memory(T*& pointer, std::int64_t count) {
     memory_.push_back({&pointer, bytes<T>(count), 0});

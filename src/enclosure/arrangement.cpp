@@ -230,7 +230,7 @@ class Arranging {
   }
 
   void visit(const Cone& cone) {
-    if (cone.rays().empty()) return;  // 0 alone
+    if (cone.rays().empty()) return;  // only 0
     bool ended = true;
     Planes above = 0, below = 0;
     for (std::size_t k = 0; k < planes_.size(); ++k) {

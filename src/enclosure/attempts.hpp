@@ -20,7 +20,7 @@ struct Attempt {
 };
 inline constexpr Attempt kAttempts[] = {
     {1, 96, false}, {2, 192, false}, {16, 1024, false, 2}, {2, std::int64_t{1} << 40, true}};
-/// Polyhedra made before it is worth while to draft the search first.
+/// Polyhedra made before it is worth while to make a rough search first.
 inline constexpr Attempt kSmallAttempt = {1, 8, false};
 
 /// length: RoundedImpact::length.
@@ -36,7 +36,7 @@ inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& a
           length};
 }
 
-inline DraftLimits draft_limits_of(const EnclosureSettings& settings, const Attempt& attempt,
+inline RoughLimits rough_limits_of(const EnclosureSettings& settings, const Attempt& attempt,
                                    int contacts) {
   const ReachLimits limits = limits_of(settings, attempt, 0, 1);
   return {limits.tolerance, limits.budget, limits.pieces, contacts > 2};
@@ -49,9 +49,9 @@ inline bool is_due(const Attempt& attempt, const EnclosureSettings& settings, in
          (!attempt.last || settings.budget - made >= Reach::kUnbounded);
 }
 
-/// Whether a plan has many fewer polyhedra than a search that goes on after `made` of `drafted`.
-inline bool saves(const std::vector<DraftPiece>& plan, std::int64_t drafted, std::int64_t made) {
-  return drafted - made >= static_cast<std::int64_t>(plan.size()) * 5 / 4;
+/// Whether a plan has many fewer polyhedra than a search that goes on after `made` of `planned`.
+inline bool saves(const std::vector<RoughPiece>& plan, std::int64_t planned, std::int64_t made) {
+  return planned - made >= static_cast<std::int64_t>(plan.size()) * 5 / 4;
 }
 
 /// What a finished family says.

@@ -16,7 +16,7 @@ namespace carom::enclosure {
 namespace {
 
 constexpr double kTrust = 1e-13;      // of the terms of a sum of rounded velocities, ...
-constexpr double kTrustDraft = 1e-9;  // ... and of those of a draft
+constexpr double kTrustRough = 1e-9;  // ... and of those of a rough search
 
 /// The largest value of the event's direction among velocities, beyond its bound or not.
 class Beyond {
@@ -40,10 +40,10 @@ class Beyond {
   Met met_ = Met::no;
 };
 
-/// Contact velocities at points of a draft.
-class DraftVelocities {
+/// Contact velocities at points of a rough search.
+class RoughVelocities {
  public:
-  explicit DraftVelocities(const RoundedImpact& impact)
+  explicit RoughVelocities(const RoundedImpact& impact)
       : contacts_(impact.contacts), row_(rough(impact.row)) {
     for (std::size_t k = 0; k < row_.size(); ++k) {
       Integer largest = 0;  // which is 1 in the tuple
@@ -66,8 +66,8 @@ class DraftVelocities {
   std::vector<double> scale_;
 };
 
-/// One problem's question: exact searches that leave where it is met, if drafts do not say that
-/// they would leave, or end, in vain.
+/// One problem's question: exact searches that leave where it is met, if rough searches do not say
+/// that they would leave, or end, in vain.
 class Deciding {
  public:
   Deciding(RoundedImpact impact, const ImpactEvent& event, const EnclosureSettings& settings)
@@ -80,12 +80,12 @@ class Deciding {
 
   ImpactDecision take() {
     go_on(first_, kSmallAttempt.most);
-    Draft draft(impact_, faces_);
+    RoughSearch rough(impact_, faces_);
     for (const Attempt& attempt : kAttempts) {
       if (is_over()) break;
       if (!is_due(attempt, settings_, impact_.contacts, decision_.made)) continue;
       if (!attempt.last) {
-        try_out(attempt, draft);
+        try_out(attempt, rough);
       } else {
         search(attempt);
       }
@@ -109,11 +109,11 @@ class Deciding {
     }
     return beyond.met();
   }
-  [[nodiscard]] Met draft_meets(FaceCode code, const DraftPiece& piece) const {
+  [[nodiscard]] Met rough_meets(FaceCode code, const RoughPiece& piece) const {
     if (!has_modes(modes_of(code, impact_.contacts), event_)) return Met::no;
     if (event_.direction.empty()) return Met::certainly;
-    Beyond beyond(event_, kTrustDraft);
-    for (const DraftPoint& vertex : piece.vertices) beyond.add(velocities_.at(code, vertex.at));
+    Beyond beyond(event_, kTrustRough);
+    for (const RoughPoint& vertex : piece.vertices) beyond.add(velocities_.at(code, vertex.at));
     return beyond.met();
   }
 
@@ -141,8 +141,8 @@ class Deciding {
     go_on(reach, attempt.most);
   }
 
-  /// `never` where a planned search ends with what the draft foresees.
-  void follow(const Attempt& attempt, const std::vector<DraftPiece>& plan) {
+  /// `never` where a planned search ends with what the rough search expects.
+  void follow(const Attempt& attempt, const std::vector<RoughPiece>& plan) {
     Reach reach(impact_, faces_, limits_of(settings_, attempt, decision_.made, impact_.length));
     bool ended = reach.run(plan, first_.family());
     for (const auto& [code, pieces] : reach.family()) {
@@ -152,14 +152,14 @@ class Deciding {
     conclude(reach, ended, 0);
   }
 
-  void try_out(const Attempt& attempt, Draft& draft) {
+  void try_out(const Attempt& attempt, RoughSearch& rough) {
     const bool ends =
-        draft.run(draft_limits_of(settings_, attempt, impact_.contacts),
-                  [&](FaceCode code, const DraftPiece& piece) { return draft_meets(code, piece); });
+        rough.run(rough_limits_of(settings_, attempt, impact_.contacts),
+                  [&](FaceCode code, const RoughPiece& piece) { return rough_meets(code, piece); });
     if (ends) {
-      const std::vector<DraftPiece> plan = draft.plan();
-      if (&attempt != kAttempts || saves(plan, draft.made(), decision_.made)) follow(attempt, plan);
-    } else if (draft.met() != Met::certainly && !draft.doubtful()) {
+      const std::vector<RoughPiece> plan = rough.plan();
+      if (&attempt != kAttempts || saves(plan, rough.made(), decision_.made)) follow(attempt, plan);
+    } else if (rough.met() != Met::certainly && !rough.doubtful()) {
       return;  // left without an answer, or endless
     }
     if (!is_over()) search(attempt);
@@ -169,7 +169,7 @@ class Deciding {
   const ImpactEvent& event_;
   const EnclosureSettings& settings_;
   Faces faces_;
-  DraftVelocities velocities_;
+  RoughVelocities velocities_;
   Reach first_;
   ImpactDecision decision_;
 };

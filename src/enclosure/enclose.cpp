@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "enclosure/attempts.hpp"
-#include "enclosure/hand_over.hpp"
 #include "enclosure/invariant.hpp"
 #include "enclosure/piecewise_bound.hpp"
+#include "enclosure/propagate.hpp"
 #include "enclosure/summary.hpp"
 
 namespace carom::enclosure {
@@ -62,13 +62,13 @@ bool is_inductive(const RoundedImpact& impact, bool bounded, Faces& faces, Famil
            std::any_of(found->second.begin(), found->second.end(),
                        [&](Piece& piece) { return Reach::holds(piece, points); });
   };
-  Reach::hand_over(faces, impact, {faces.points().add(impact.start)}, hand);
+  Reach::propagate(faces, impact, {faces.points().add(impact.start)}, hand);
   for (const auto& [code, pieces] : family) {
     const Face& face = faces.face(code);
     if (face.terminal) continue;
     for (const Piece& piece : pieces) {
       for (const Points& points : parts(face, piece.vertices)) {
-        Reach::hand_over(faces, impact, points, hand);
+        Reach::propagate(faces, impact, points, hand);
         if (!held) return false;
       }
     }
@@ -86,7 +86,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The searches for one problem's set: exact ones, where drafts do not say that they would not end.
+/// The searches for one problem's set: exact ones, where rough ones do not say that they would not
+/// end.
 class Enclosing {
  public:
   Enclosing(RoundedImpact impact, const EnclosureSettings& settings)
@@ -96,14 +97,14 @@ class Enclosing {
         first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0, impact_.length)) {}
 
   ImpactEnclosure take() {
-    Draft draft(impact_, faces_);
+    RoughSearch rough(impact_, faces_);
     done_ = accept(first_.run(), first_);
     made_ = first_.made();
     for (const Attempt& attempt : kAttempts) {
       if (done_ || made_ >= settings_.budget) break;
       if (!is_due(attempt, settings_, impact_.contacts, made_)) continue;
       if (!attempt.last) {
-        try_out(attempt, draft);
+        try_out(attempt, rough);
       } else if (enclosure_.status == EnclosureStatus::budget) {
         search(attempt, nullptr);
       }
@@ -124,7 +125,7 @@ class Enclosing {
   }
 
   /// Whether the set is enclosed afterwards; plan: null for none.
-  bool search(const Attempt& attempt, const std::vector<DraftPiece>* plan) {
+  bool search(const Attempt& attempt, const std::vector<RoughPiece>* plan) {
     if (plan == nullptr && &attempt == kAttempts) {  // the small search goes on
       const std::int64_t before = first_.made();
       first_.extend(std::min(before + settings_.budget - made_, attempt.most));
@@ -138,11 +139,11 @@ class Enclosing {
     return accept(ended, reach);
   }
 
-  void try_out(const Attempt& attempt, Draft& draft) {
-    const bool ends = draft.run(draft_limits_of(settings_, attempt, impact_.contacts));
+  void try_out(const Attempt& attempt, RoughSearch& rough) {
+    const bool ends = rough.run(rough_limits_of(settings_, attempt, impact_.contacts));
     if (!ends) return;
-    const std::vector<DraftPiece> plan = draft.plan();
-    if (&attempt != kAttempts || saves(plan, draft.made(), made_)) done_ = search(attempt, &plan);
+    const std::vector<RoughPiece> plan = rough.plan();
+    if (&attempt != kAttempts || saves(plan, rough.made(), made_)) done_ = search(attempt, &plan);
     if (!done_ && made_ < settings_.budget) done_ = search(attempt, nullptr);
   }
 

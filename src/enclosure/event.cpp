@@ -62,7 +62,7 @@ std::pair<double, double> bounds_of(const ImpactEnclosure& enclosure, std::size_
   return {enclosure.tangent_velocity_min[k - m], enclosure.tangent_velocity_max[k - m]};
 }
 
-/// Whether bounds alone exclude that a contact has a mode.
+/// Whether the bounds exclude that a contact has a mode.
 bool excludes(const ImpactEnclosure& enclosure, int contact, ContactMode mode) {
   const std::size_t m = enclosure.normal_velocity_min.size();
   const auto at = static_cast<std::size_t>(contact);
@@ -79,7 +79,7 @@ bool excludes(const ImpactEnclosure& enclosure, int contact, ContactMode mode) {
   return mode == ContactMode::sticking && !may_stick;
 }
 
-/// Whether bounds alone exclude the event.
+/// Whether the bounds exclude the event.
 bool bounds_exclude(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
   const auto contacts = static_cast<int>(enclosure.normal_velocity_min.size());
   for (const auto& [contact, mode] : event.modes) {

@@ -21,7 +21,7 @@ namespace carom {
 
 namespace {
 
-/// Whether polyhedra enclose impacts of this shape; others have bounds alone.
+/// Whether polyhedra enclose impacts of this shape; others have only bounds.
 bool by_polyhedra(int dimension, int contacts) {
   return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
 }

@@ -26,7 +26,7 @@ struct NormalRates {
   std::vector<std::vector<std::vector<std::int64_t>>> rate;
   /// By how much each may be wrong.
   std::vector<std::vector<std::vector<std::int64_t>>> doubt;
-  bool known = false;  ///< false: M is positive definite by rounding alone
+  bool known = false;  ///< false: M is positive definite only by rounding
 };
 
 NormalRates normal_rates(const ImpactProblem& problem);
@@ -44,7 +44,7 @@ struct QuadraticForm {
   }
 };
 
-/// Half the form's rate of change, without the energy's share, for y of coordinate `of` alone,
+/// Half the form's rate of change, without the energy's share, for y of only coordinate `of`,
 /// while contact `pushing` pushes: the largest over all signs of the other contacts' velocities.
 /// entry(a, b): the form's. active: the coordinates that those signs make change, one a contact.
 template <class Number, class Entry>

@@ -152,7 +152,7 @@ class FormProgram {
   std::vector<double> rows_, bounds_;
 };
 
-/// The form with the least value before the impact that is found: of the energy alone where no
+/// The form with the least value before the impact that is found: of only the energy where no
 /// other is.
 QuadraticForm best_form(const NormalRates& rates, int contact) {
   if (rates.contacts > kMostFormContacts) return {};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "enclosure/hand_over.hpp"
+#include "enclosure/propagate.hpp"
 
 namespace carom::enclosure {
 
@@ -47,12 +47,12 @@ Integer power_above(double value) {
 Reach::Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limits)
     : impact_(impact), limits_(limits), faces_(faces) {}
 
-void Reach::hand_over(Faces& faces, const RoundedImpact& impact, const Points& points,
+void Reach::propagate(Faces& faces, const RoundedImpact& impact, const Points& points,
                       const Hand& hand) {
   const auto cross = [&](int k, const Point* p, const Point* q) {
     return faces.points().crossing(k, *p, *q);
   };
-  enclosure::hand_over(faces, impact.contacts, points, cross, hand);
+  enclosure::propagate(faces, impact.contacts, points, cross, hand);
 }
 
 bool Reach::holds(Piece& piece, const Points& points) {
@@ -241,7 +241,7 @@ void Reach::plan(FaceCode code, const Points& points) {
   Target* nearest = nullptr;
   double least = kLost;
   for (const std::size_t t : targets_of_[code]) {
-    const double far = targets_[t].draft.distance(points);
+    const double far = targets_[t].planned.distance(points);
     if (far < least) least = far, nearest = &targets_[t];
     if (far == 0.0) break;
   }
@@ -267,7 +267,7 @@ const Piece* Reach::made_before(FaceCode code, const Points& points) const {
 }
 
 void Reach::make(Target& target) {
-  const FaceCode code = target.draft.code;
+  const FaceCode code = target.planned.code;
   std::vector<Piece>& pieces = family_[code];
   const auto known = std::find_if(pieces.begin(), pieces.end(),
                                   [&](const Piece& p) { return p.number == target.made; });
@@ -293,29 +293,29 @@ void Reach::make(Target& target) {
   pieces.push_back(std::move(made));
 }
 
-bool Reach::run(const std::vector<DraftPiece>& drafts, const Family& before) {
+bool Reach::run(const std::vector<RoughPiece>& planned, const Family& before) {
   before_ = &before;
-  for (const DraftPiece& draft : drafts) {
-    targets_of_[draft.code].push_back(targets_.size());
-    targets_.push_back({draft, {}, kNone});
+  for (const RoughPiece& piece : planned) {
+    targets_of_[piece.code].push_back(targets_.size());
+    targets_.push_back({piece, {}, kNone});
   }
   const Hand hand = [&](FaceCode code, const Points& points) {
     if (!lost_) plan(code, points);
   };
-  hand_over(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
+  propagate(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   const auto most =
-      std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(drafts.size())));
+      std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(planned.size())));
   while (!due_.empty() && !lost_) {
     if (made_ >= most || bounded_) return false;
     Target& target = targets_[*due_.begin()];
     due_.erase(due_.begin());
     make(target);
-    const Face& face = faces_.face(target.draft.code);
+    const Face& face = faces_.face(target.planned.code);
     if (face.terminal) continue;
-    const Points vertices = family_[target.draft.code].back().vertices;
+    const Points vertices = family_[target.planned.code].back().vertices;
     lost_ = lost_ || longest(vertices) > kLongestPlanned * limits_.length;
     for (const Points& points : parts(face, vertices)) {
-      hand_over(faces_, impact_, points, hand);
+      propagate(faces_, impact_, points, hand);
     }
   }
   return !lost_;
@@ -326,7 +326,7 @@ bool Reach::run(const Question& question) {
   const Hand hand = [&](FaceCode code, const Points& points) {
     if (met_ == Met::no) add(code, points, reached, question);
   };
-  if (made_ == 0) hand_over(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
+  if (made_ == 0) propagate(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   while (!open_.empty()) {
     if (met_ != Met::no || made_ >= limits_.budget || (limits_.tight && bounded_)) return false;
     const auto [code, number] = open_.front();
@@ -338,7 +338,7 @@ bool Reach::run(const Question& question) {
     if (piece == pieces.end() || face.terminal) continue;
     reached = piece->reached;
     for (const Points& points : parts(face, piece->vertices)) {
-      hand_over(faces_, impact_, points, hand);
+      propagate(faces_, impact_, points, hand);
     }
   }
   return met_ == Met::no;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "enclosure/draft.hpp"
 #include "enclosure/faces.hpp"
+#include "enclosure/rough_search.hpp"
 #include "enclosure/sums.hpp"
 
 namespace carom::enclosure {
@@ -20,7 +20,7 @@ struct Piece {
   std::vector<Vector> equations;  ///< of the uncut polyhedron
   std::vector<Vector> rows;       ///< likewise, >= 0
   Points vertices;                ///< of the cut one
-  Points from;                    ///< what it was made of, if from points alone
+  Points from;                    ///< what it was made of, if only from points
   std::vector<Rough> rough;       ///< of the rows, then of the equations
   PointSet held;                  ///< points that are known to be in it
   std::int64_t number = 0;        ///< in the order of making
@@ -57,7 +57,7 @@ class Reach {
   /// The same with the polyhedra that are expected in the end: each is made once all its parts are
   /// there, where there is such an order. False as well where others are met. before: those of a
   /// search that did not end, of which some may be taken over.
-  bool run(const std::vector<DraftPiece>& drafts, const Family& before);
+  bool run(const std::vector<RoughPiece>& planned, const Family& before);
   /// `certainly`: where all that met it is reached.
   [[nodiscard]] Met met() const { return met_; }
 
@@ -73,7 +73,7 @@ class Reach {
   using Hand = std::function<void(FaceCode, const Points&)>;
   /// hand(code, part) for every face that takes up parts of `points`, all of which lie in the
   /// closure of one face: those that a motion enters from there at once, and terminal ones.
-  static void hand_over(Faces& faces, const RoundedImpact& impact, const Points& points,
+  static void propagate(Faces& faces, const RoundedImpact& impact, const Points& points,
                         const Hand& hand);
 
   /// Whether all points are in a piece, which then knows them.
@@ -82,7 +82,7 @@ class Reach {
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
   struct Target {
-    DraftPiece draft;
+    RoughPiece planned;
     Points due;         ///< to be held by it
     std::int64_t made;  ///< number of its piece, or kNone
   };

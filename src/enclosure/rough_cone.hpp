@@ -51,7 +51,7 @@ struct RoughHull {
 /// As `hull`. n: of the tuples' numbers; many: of up to 256 rows instead of 64.
 RoughHull rough_hull(std::size_t n, std::span<const Tuple> points, std::span<const Tuple> sides,
                      bool many);
-/// As `generators`, rays alone; empty as well where there are too many rows.
+/// As `generators`, only rays; empty as well where there are too many rows.
 Tuples rough_rays(std::size_t n, std::span<const Tuple> equations, std::span<const Tuple> rows,
                   bool many);
 

@@ -133,7 +133,7 @@ void ModeTableBuilder::follow(int pilots) {
   used_ = chosen_.size();
 }
 
-/// Steps of all pilots, not the first pilots' alone, as OrderJob reads them.
+/// Steps of all pilots, not only the first pilots', as OrderJob reads them.
 void ModeTableBuilder::arrange_steps(int words) {
   const int most = kWord * words;
   const int kept = std::min(count_, most);
@@ -228,15 +228,15 @@ void ModeTableBuilder::order() {
 }
 
 void ModeTableBuilder::write(ModeTable& table) const {
-  const TableDraft draft{problem_,       rows_,          columns_,
+  const TableParts parts{problem_,       rows_,          columns_,
                          most_,          maps_.data(),   conditions_.data(),
                          counts_.data(), chosen_.data(), static_cast<int>(chosen_.size()),
                          places_.data()};
   table.first_.resize(chosen_.size() + 1);
-  write_first(TableLane{}, draft, table.first_.data());
+  write_first(TableLane{}, parts, table.first_.data());
   table.numbers_.resize(static_cast<std::size_t>(
-      kernels::ModeTableView::size(rows_, columns_, draft.entries, table.first_.back())));
-  write_numbers(TableLane{}, draft, table.first_.data(), table.numbers_.data());
+      kernels::ModeTableView::size(rows_, columns_, parts.entries, table.first_.back())));
+  write_numbers(TableLane{}, parts, table.first_.data(), table.numbers_.data());
   table.mixed_ = mixed_;
   table.beside_ = beside_;
 }

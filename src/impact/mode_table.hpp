@@ -49,7 +49,7 @@ class ModeTable {
 /// some thousands of trajectories gain by it.
 enum class TableBreadth { narrow, wide };
 
-/// Samples from this index on have the wide table: the index alone decides, so that shards of a run
+/// Samples from this index on have the wide table: only the index decides, so that shards of a run
 /// agree with the whole.
 inline constexpr std::int64_t kWideFrom = 8192;
 
@@ -62,7 +62,7 @@ struct TableStretch {
 TableStretch table_stretch(int dimension, int contacts, std::int64_t sample);
 
 /// Tables of the step's solutions, one problem after the other, from pilot trajectories with
-/// numbers of their own: a function of the problem, of step_size and breadth alone. Up
+/// numbers of their own: a function of the problem, of only step_size and breadth. Up
 /// to three planar contacts: every regular combination of modes, as far as the table has room; more
 /// contacts, or spatial ones: those that the contact path ended in. Most frequent first. Keeps its
 /// memory.

@@ -77,13 +77,13 @@ std::vector<Mode> contact_modes(const StepModel& model, int contact, double limi
   add_both(Vector::Unit(d, 0), stick, Matrix::Identity(t, t), Vector::Zero(t),
            Matrix::Identity(t, t));
   for (int j = 0; j < k; ++j) {
-    const Vector direction = model.fan().col(j);
+    const Vector direction = model.polygon().col(j);
     const double scale = std::max(1.0, mu);
     add_both(Vector::Constant(1, 1.0 / scale), direction * (mu / scale), none,
              direction * (mu * limit), Matrix(t, 0));
     if (d == 2) continue;
     // lambda_t = a d_j + b d_(j+1) with a + b = mu lambda_n
-    const Vector next = model.fan().col((j + 1) % k);
+    const Vector next = model.polygon().col((j + 1) % k);
     const double shrink = std::min(1.0, mu);
     Matrix pair(t, 2);
     pair.col(0) = direction * shrink;
@@ -209,21 +209,21 @@ Vector Enumeration::impulse(const std::vector<int>& choice) const {
   return impulse;
 }
 
-Matrix friction_fan(int dimension, int directions) {
+Matrix friction_polygon(int dimension, int directions) {
   if (dimension == 2) return Eigen::RowVector2d(1.0, -1.0);
-  Matrix fan(2, directions);
+  Matrix polygon(2, directions);
   for (int j = 0; j < directions; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / directions;
-    fan(0, j) = std::cos(angle);
-    fan(1, j) = std::sin(angle);
+    polygon(0, j) = std::cos(angle);
+    polygon(1, j) = std::sin(angle);
   }
-  return fan;
+  return polygon;
 }
 
 // lambda_D of smallest sum for a friction impulse: on two neighbouring directions.
-Vector smallest_weights(const Matrix& fan, const Vector& tangent) {
-  const int k = static_cast<int>(fan.cols());
-  if (fan.rows() == 1) {
+Vector smallest_weights(const Matrix& polygon, const Vector& tangent) {
+  const int k = static_cast<int>(polygon.cols());
+  if (polygon.rows() == 1) {
     return Eigen::Vector2d(std::max(tangent[0], 0.0), std::max(-tangent[0], 0.0));
   }
   Vector weights = Vector::Zero(k);
@@ -232,7 +232,7 @@ Vector smallest_weights(const Matrix& fan, const Vector& tangent) {
   for (int j = 0; j < k; ++j) {
     const int next = (j + 1) % k;
     Eigen::Matrix2d pair;
-    pair << fan.col(j), fan.col(next);
+    pair << polygon.col(j), polygon.col(next);
     const Eigen::Vector2d weight = pair.inverse() * tangent;
     if (weight.minCoeff() <= best) continue;
     best = weight.minCoeff();
@@ -249,13 +249,13 @@ StepModel::StepModel(int dimension, const Matrix& delassus, const Vector& fricti
     : dimension_(dimension),
       delassus_(delassus),
       friction_(friction),
-      fan_(friction_fan(dimension, directions)) {
+      polygon_(friction_polygon(dimension, directions)) {
   const int m = contacts();
   const int k = this->directions();
   Matrix spread = Matrix::Zero((k + 1) * m, rows());  // J_bar = spread J
   spread.topLeftCorner(m, m).setIdentity();
   for (int i = 0; i < m; ++i) {
-    spread.block(m + i * k, m + i * tangents(), k, tangents()) = fan_.transpose();
+    spread.block(m + i * k, m + i * tangents(), k, tangents()) = polygon_.transpose();
   }
   full_delassus_ = spread * delassus_ * spread.transpose();
 }
@@ -290,9 +290,9 @@ double StepModel::residual(const Vector& contact_velocity, const Vector& max_imp
     matrix(gamma_row + i, n + i) = friction_[i];
     matrix.block(gamma_row + i, row, 1, k).setConstant(-1.0);
     matrix.block(row, gamma_row + i, k, 1).setConstant(1.0);
-    vector.segment(row, k) = fan_.transpose() * contact_velocity.segment(m + i * t, t);
-    z.segment(row, k) = smallest_weights(fan_, impulse.segment(m + i * t, t));
-    const Vector slip = fan_.transpose() * after.segment(m + i * t, t);
+    vector.segment(row, k) = polygon_.transpose() * contact_velocity.segment(m + i * t, t);
+    z.segment(row, k) = smallest_weights(polygon_, impulse.segment(m + i * t, t));
+    const Vector slip = polygon_.transpose() * after.segment(m + i * t, t);
     z[gamma_row + i] = std::max(-slip.minCoeff(), 0.0);
   }
   return certificate::lcp_natural_residual(gamma_row + m, matrix.data(), vector.data(), z.data());

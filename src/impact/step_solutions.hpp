@@ -21,13 +21,13 @@ class StepModel {
 
   [[nodiscard]] int dimension() const { return dimension_; }
   [[nodiscard]] int contacts() const { return static_cast<int>(friction_.size()); }
-  [[nodiscard]] int directions() const { return static_cast<int>(fan_.cols()); }
+  [[nodiscard]] int directions() const { return static_cast<int>(polygon_.cols()); }
   [[nodiscard]] int tangents() const { return dimension_ - 1; }
   [[nodiscard]] int rows() const { return dimension_ * contacts(); }
   [[nodiscard]] const Matrix& delassus() const { return delassus_; }
   [[nodiscard]] const Vector& friction() const { return friction_; }
   /// Unit friction directions d_1..d_k as columns, [d-1, k].
-  [[nodiscard]] const Matrix& fan() const { return fan_; }
+  [[nodiscard]] const Matrix& polygon() const { return polygon_; }
 
   /// Natural residual of the full LCP, z = [beta; lambda_n; lambda_D; gamma], with beta, lambda_D
   /// and gamma as small as the impulse allows.
@@ -38,7 +38,7 @@ class StepModel {
   int dimension_;
   Matrix delassus_;
   Vector friction_;
-  Matrix fan_;
+  Matrix polygon_;
   Matrix full_delassus_;  // of J_bar = [Jn; J_D]
 };
 

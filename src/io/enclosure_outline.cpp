@@ -44,7 +44,7 @@ std::string outline_of(const ImpactEnclosure& set, int x, int y) {
   const std::size_t m = set.normal_velocity_min.size();
   const std::size_t rows = m + set.tangent_velocity_min.size();
   std::string text;
-  if (set.modes.empty()) {  // bounds alone
+  if (set.modes.empty()) {  // only bounds
     const auto bounds = [&](int row) {
       const auto k = static_cast<std::size_t>(row);
       return k < m ? Point{set.normal_velocity_min[k], set.normal_velocity_max[k]}

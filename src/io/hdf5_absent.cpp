@@ -60,7 +60,7 @@ bool Hdf5Reader::has_attribute(std::string_view, std::string_view) const { refus
 double Hdf5Reader::number_attribute(std::string_view, std::string_view) const { refuse(); }
 std::string Hdf5Reader::text_attribute(std::string_view, std::string_view) const { refuse(); }
 
-// The signature alone tells, so that such a file is refused for what it is.
+// The signature tells it, so that such a file is refused for what it is.
 bool Hdf5Reader::is_hdf5(const std::filesystem::path& file) {
   constexpr std::array<char, 8> kSignature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
   std::array<char, 8> head{};

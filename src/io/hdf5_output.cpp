@@ -24,7 +24,7 @@ namespace {
 // Larger inputs are left where they are; `carom rerun` then looks for them by name.
 constexpr std::uintmax_t kMostInputBytes = std::uintmax_t{64} << 20;
 
-// What the command read, byte for byte, so that it can be run again from this file alone.
+// What the command read, byte for byte, so that it can be run again from only this file.
 void write_inputs(Hdf5Writer& writer, const std::string& command_line) {
   const std::vector<std::string> words = split_words(command_line);
   for (const std::size_t place : input_words(words)) {

@@ -90,7 +90,7 @@ bool send_text(int socket, const Text& text) {
   return send_all(socket, &size, sizeof size) && send_all(socket, text.data(), text.size());
 }
 
-// Of the parent, which alone sends such texts.
+// Of the parent; only it sends such texts.
 bool receive_text(int socket, std::string& text) {
   std::uint64_t size = 0;
   if (!receive_all(socket, &size, sizeof size)) return false;

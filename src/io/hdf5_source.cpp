@@ -11,7 +11,7 @@
 namespace carom::io {
 
 struct Hdf5Source::State : Hdf5File {
-  /// Values of the native `type`, of a data set of that class: integers alone or all numbers.
+  /// Values of the native `type`, of a data set of that class: only integers or all numbers.
   template <class T>
   [[nodiscard]] std::vector<T> numbers(std::string_view path, hid_t type, bool floats) const;
   Hdf5Handle open_attribute(std::string_view object, const std::string& name) const {

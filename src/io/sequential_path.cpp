@@ -10,7 +10,7 @@ namespace carom::io {
 
 namespace {
 
-// The problem with contact `contact` alone.
+// The problem with only contact `contact`.
 ImpactProblem single_contact(const ImpactProblem& problem, int contact) {
   const auto nv = static_cast<std::ptrdiff_t>(problem.velocities);
   const std::ptrdiff_t tangents = problem.dimension - 1;

@@ -9,7 +9,7 @@ namespace carom::run {
 
 namespace {
 
-// The verdict alone: no region.
+// Only the verdict: no region.
 std::optional<bool> held_by(const Posture& posture, const PostureRequest& request) {
   const std::vector<double>& centre = request.centre_of_mass;
   MassProbe probe;

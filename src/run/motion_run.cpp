@@ -61,7 +61,7 @@ MotionRunResult run_motions(MotionPlan plan, const Control& control) {
       MotionSettings piece = settings;
       piece.first_problem = settings.first_problem + static_cast<std::int64_t>(p);
       piece.first_sample = settings.first_sample + first;
-      // Kept motions come alone: their states take much more room.
+      // Kept motions are a chunk each: their states take much more room.
       const bool keeps = first < settings.keep_samples;
       piece.samples =
           std::min(keeps ? settings.keep_samples : first + kSamplesAtOnce, settings.samples) -

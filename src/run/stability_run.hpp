@@ -47,7 +47,7 @@ struct StabilityRun {
   std::optional<StanceImpact> impact;
   std::vector<StanceEvent> events;
 
-  /// Verdict of point i; of more contacts what modes alone tell.
+  /// Verdict of point i; of more contacts what modes tell.
   [[nodiscard]] StabilityVerdict verdict(std::size_t i) const;
 };
 

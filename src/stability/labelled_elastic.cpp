@@ -63,7 +63,7 @@ class ElasticProgram {
       return std::fabs(factor) > kDegenerate;
     };
     const double first = a.tangent.dot(s_.n), second = b.tangent.dot(s_.n);
-    // S_nt of contact 1 by itself: the other side of (n, r_2) has q of contact 2 alone
+    // S_nt of contact 1 by itself: the other side of (n, r_2) has q of only contact 2
     if (!settle(0, 2, s_.n, b.turn, first * a.normal.dot(b.turn))) return false;
     if (!settle(1, 3, s_.n, s_.n, second * second)) return false;
     return settle(1, 2, s_.n, a.turn, second * b.normal.dot(a.turn));
@@ -174,7 +174,7 @@ class ElasticProgram {
         false);
     for (const double sign : {1.0, -1.0}) {
       const double r = -sign * mu;
-      // slip alone, without an impact, changes nothing
+      // slip without an impact changes nothing
       add_matrix(i, i, {arrival(i, 0.0, 0.0, sign, 0.0), arrival(i, 1.0, r, 0.0, longest(i, r))},
                  true);
     }

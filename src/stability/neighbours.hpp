@@ -11,7 +11,7 @@
 namespace carom::stability {
 
 /// The answers of a call, so far; several threads may ask. What it answers depends on the stance
-/// alone, not on what was asked before.
+/// only, not on what was asked before.
 class NeighbourCertificates {
  public:
   /// The certificate of the rounded stance, a candidate for `stance` itself.

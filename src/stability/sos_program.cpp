@@ -179,7 +179,7 @@ class Conditions {
     restrict_to(c, {linear({1.0})});
   }
 
-  /// -dV/dt of flight, by Theorem 1 alone. x: both gaps, v.
+  /// -dV/dt of flight, by only Theorem 1. x: both gaps, v.
   void flight() {
     const Vector3d zero = Vector3d::Zero();
     const auto unit = [](int k) { return Vector3d(Vector3d::Unit(k)); };

@@ -205,9 +205,9 @@ TEST(ImpactEnclosure, TakesHardProblems) {
   EXPECT_TRUE(proves_enclosure(rest, stays));
 }
 
-// Hulls that feed on themselves: without drafts the first search makes 96 polyhedra in vain, and
-// 150 are not enough.
-TEST(ImpactEnclosure, MakesFewPolyhedraWhereADraftKnowsTheEnd) {
+// Hulls that feed on themselves: without rough searches the first search makes 96 polyhedra in
+// vain, and 150 are not enough.
+TEST(ImpactEnclosure, MakesFewPolyhedraWhereARoughSearchKnowsTheEnd) {
   Generator random(404);
   ImpactProblem problem;
   for (int p = 0; p <= 13; ++p) problem = random_impact(random, 2, 4, 1.0);

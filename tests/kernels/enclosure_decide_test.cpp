@@ -21,9 +21,10 @@ struct Answer {
   std::int64_t made = 0;
 };
 
-/// The exact searches one after another, without drafts, by the event's largest value in doubles.
-Answer without_drafts(const ImpactProblem& problem, const ImpactEvent& event,
-                      const EnclosureSettings& settings) {
+/// The exact searches one after another, without rough searches, by the event's largest value in
+/// doubles.
+Answer without_rough_search(const ImpactProblem& problem, const ImpactEvent& event,
+                            const EnclosureSettings& settings) {
   const RoundedImpact impact = round_impact(problem).value();
   Faces faces(impact);
   const auto question = [&](FaceCode code, const Piece& piece) {
@@ -70,18 +71,18 @@ std::vector<ImpactEvent> events_of(const ImpactProblem& problem) {
 /// Whose exact searches take most of the 26 s that the first twenty problems take.
 constexpr int kLongest = 14;
 
-// The same answers as of searches without drafts, with fewer polyhedra, within the budget.
-TEST(EnclosureDecide, DraftsChangeNoAnswer) {
+// The same answers as of searches without rough searches, with fewer polyhedra, within the budget.
+TEST(EnclosureDecide, RoughSearchChangesNoAnswer) {
   Generator random(404);
   EnclosureSettings settings;
   settings.budget = 600;
-  std::int64_t drafted = 0, undrafted = 0;
+  std::int64_t with_rough = 0, exact_only = 0;
   int never = 0, happens = 0, hard = 0;
   for (int p = 0; p < 20; ++p) {
     const ImpactProblem problem = random_impact(random, 2, 4, 1.0);
     if (p == kLongest) continue;
     for (const ImpactEvent& event : events_of(problem)) {
-      const Answer expected = without_drafts(problem, event, settings);
+      const Answer expected = without_rough_search(problem, event, settings);
       const ImpactDecision decision = decide(problem, event, settings);
       if (expected.answer != ImpactAnswer::open) {
         EXPECT_EQ(decision.answer, expected.answer) << p;
@@ -94,14 +95,14 @@ TEST(EnclosureDecide, DraftsChangeNoAnswer) {
       }
       happens += decision.answer == ImpactAnswer::happens ? 1 : 0;
       hard += expected.made > kSmallAttempt.most ? 1 : 0;
-      drafted += decision.made;
-      undrafted += expected.made;
+      with_rough += decision.made;
+      exact_only += expected.made;
     }
   }
   EXPECT_EQ(never, 103);
   EXPECT_EQ(happens, 29);
   EXPECT_GE(hard, 30);
-  EXPECT_LE(drafted, 3 * undrafted / 4);
+  EXPECT_LE(with_rough, 3 * exact_only / 4);
 }
 
 // A question whose set is not enclosed with this budget: most of it stays unspent.
@@ -114,7 +115,7 @@ TEST(EnclosureDecide, SearchesThatWouldNotEndAreLeftOut) {
   fast.bound = 100.0;
   EnclosureSettings settings;
   settings.budget = 150;
-  EXPECT_GE(without_drafts(problem, fast, settings).made, settings.budget);
+  EXPECT_GE(without_rough_search(problem, fast, settings).made, settings.budget);
   const ImpactDecision decision = decide(problem, fast, settings);
   EXPECT_EQ(decision.answer, ImpactAnswer::open);
   EXPECT_LE(decision.made, 2 * kSmallAttempt.most);

@@ -83,7 +83,7 @@ TEST(Pointedness, DirectionBoundsEveryForceOfTheCone) {
         Vector weights(model.directions());
         for (double& weight : weights) weight = unit(generator);
         weights *= unit(generator) * mechanism.friction[i] * impulse[i] / weights.sum();
-        impulse.segment(m + i * t, t) = model.fan() * weights;
+        impulse.segment(m + i * t, t) = model.polygon() * weights;
       }
       EXPECT_GE(r.dot(mechanism.response * impulse), impulse.head(m).sum() * (1.0 - 1e-10));
     }

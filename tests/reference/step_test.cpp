@@ -41,12 +41,12 @@ TEST(Step, AssemblesTheBlocksOfThePaper) {
 
 TEST(Step, SpatialDirectionsAreEvenlySpaced) {
   const StepModel model(3, Matrix::Identity(3, 3), Vector::Ones(1), 6);
-  ASSERT_EQ(model.fan().cols(), 6);
+  ASSERT_EQ(model.polygon().cols(), 6);
   for (int j = 0; j < 6; ++j) {
-    EXPECT_NEAR(model.fan().col(j).norm(), 1.0, 1e-15);
-    EXPECT_NEAR(model.fan().col(j).dot(model.fan().col((j + 1) % 6)), 0.5, 1e-15);
+    EXPECT_NEAR(model.polygon().col(j).norm(), 1.0, 1e-15);
+    EXPECT_NEAR(model.polygon().col(j).dot(model.polygon().col((j + 1) % 6)), 0.5, 1e-15);
   }
-  EXPECT_EQ(model.fan()(0, 0), 1.0);
+  EXPECT_EQ(model.polygon()(0, 0), 1.0);
 }
 
 // A point of unit mass: v' = v + lambda, friction at its bound where it cannot stop the slip.

@@ -88,25 +88,25 @@ struct FullLcp {
 /// Unit friction directions of one contact as columns, [d - 1, k].
 inline Matrix directions_of(const StepProblem& step) {
   if (step.dimension == 2) return (Matrix(1, 2) << 1.0, -1.0).finished();
-  Matrix fan(2, step.directions);
+  Matrix polygon(2, step.directions);
   for (int j = 0; j < step.directions; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / step.directions;
-    fan(0, j) = std::cos(angle);
-    fan(1, j) = std::sin(angle);
+    polygon(0, j) = std::cos(angle);
+    polygon(1, j) = std::sin(angle);
   }
-  return fan;
+  return polygon;
 }
 
 inline FullLcp full_lcp(const StepProblem& step) {
   const int m = step.contacts;
   const int t = step.dimension - 1;
-  const Matrix fan = directions_of(step);
-  const int k = static_cast<int>(fan.cols());
+  const Matrix polygon = directions_of(step);
+  const int k = static_cast<int>(polygon.cols());
   // J_D stacks d_j' Jt_i, Jbar = [Jn; J_D].
   Matrix stacked(m + k * m, step.jacobian.cols());
   stacked.topRows(m) = step.jacobian.topRows(m);
   for (int i = 0; i < m; ++i) {
-    stacked.middleRows(m + k * i, k) = fan.transpose() * step.jacobian.middleRows(m + t * i, t);
+    stacked.middleRows(m + k * i, k) = polygon.transpose() * step.jacobian.middleRows(m + t * i, t);
   }
   const int force = static_cast<int>(stacked.rows());
   const int n = 2 * m + force;
@@ -135,8 +135,8 @@ inline FullLcp full_lcp(const StepProblem& step) {
 inline Vector lift(const StepProblem& step, const Vector& impulse) {
   const int m = step.contacts;
   const int t = step.dimension - 1;
-  const Matrix fan = directions_of(step);
-  const int k = static_cast<int>(fan.cols());
+  const Matrix polygon = directions_of(step);
+  const int k = static_cast<int>(polygon.cols());
   const Vector next = step.contact_velocity() + step.jacobian * (step.response() * impulse).eval();
   Vector z = Vector::Zero(m * (k + 3));
   for (int i = 0; i < m; ++i) {
@@ -144,7 +144,7 @@ inline Vector lift(const StepProblem& step, const Vector& impulse) {
     const Vector slip = next.segment(m + t * i, t);
     if (std::isfinite(step.limit[i])) z[i] = std::max(0.0, -next[i]);
     z[m + i] = impulse[i];
-    z[2 * m + k * m + i] = std::max(0.0, (-fan.transpose() * slip).maxCoeff());
+    z[2 * m + k * m + i] = std::max(0.0, (-polygon.transpose() * slip).maxCoeff());
     if (t == 1) {
       z[2 * m + 2 * i] = std::max(0.0, force[0]);
       z[2 * m + 2 * i + 1] = std::max(0.0, -force[0]);
@@ -160,7 +160,7 @@ inline Vector lift(const StepProblem& step, const Vector& impulse) {
     const int first = std::min(k - 1, static_cast<int>(turns));
     const int second = (first + 1) % k;
     Eigen::Matrix2d basis;
-    basis << fan.col(first), fan.col(second);
+    basis << polygon.col(first), polygon.col(second);
     const Eigen::Vector2d share = basis.inverse() * force;
     z[2 * m + k * i + first] = share[0];
     z[2 * m + k * i + second] = share[1];

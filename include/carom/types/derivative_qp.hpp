@@ -48,7 +48,7 @@ struct QpDirectionArrays : QpBatchArrays<Array> {
 struct QpDirection : QpDirectionArrays<Buffer> {};
 
 /// Which gradients are wanted, by the batch's names. Rows that depend on each other have gradients
-/// in P and q alone, so this decides what the status says.
+/// in P and q only, so this decides what the status says.
 struct QpWanted {
   bool hessian = true;
   bool vector = true;

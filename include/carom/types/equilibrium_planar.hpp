@@ -14,7 +14,7 @@
 /// The plain structs of carom/equilibrium_planar.hpp.
 namespace carom {
 
-/// Method for the strip of one wrench. All give the same strip; cuda knows `lp` alone, and
+/// Method for the strip of one wrench. All give the same strip; cuda has only `lp`, and
 /// reference always solves the linear program with a dense simplex of its own.
 enum class PlanarMethod : std::uint8_t {
   lp,          ///< LP (4), on packs of postures

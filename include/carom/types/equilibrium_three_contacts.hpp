@@ -35,7 +35,7 @@ struct ThreeContactSettings {
 /// Where a point of the exact boundary comes from (Proposition 3.4).
 enum class CriticalType : std::uint8_t {
   contact,   ///< type 2a: above a contact whose cone contains e
-  edge,      ///< types 1 and 3a: r on an edge of a piece of P; NaN for two contacts alone
+  edge,      ///< types 1 and 3a: r on an edge of a piece of P; NaN for only two contacts
   interior,  ///< type 3b: r inside, all forces on their cones, det D Phi = 0
 };
 

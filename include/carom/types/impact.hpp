@@ -155,7 +155,7 @@ inline constexpr auto words<Sampler> = std::to_array<Word<Sampler>>({
 
 /// Which solution of (75) a step takes where there are several (Assumption 6 fails).
 enum class Selection : std::uint8_t {
-  any,  ///< fast, a function of the step's data alone: a solution out of the problem's table of
+  any,  ///< fast, a function of the step's data only: a solution out of the problem's table of
         ///< modes, drawn by the data's last bits where the problem has steps with several; without
         ///< a table, or where it has none, the one that the contact-mode path finds
   lemke,   ///< lexicographic Lemke's on the full LCP (75)
@@ -210,7 +210,7 @@ struct ImpactSettings {
   std::int64_t samples = 1 << 14;  ///< trajectories a problem, M of Algorithm 2
   std::int64_t first_sample = 0;   ///< index of the first, and ...
   std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
-                                   ///< in these alone
+                                   ///< only in these
   std::uint64_t seed = 0;
   ImpactMethod method = ImpactMethod::lcp;
   RestitutionLaw law = RestitutionLaw::stronge;  ///< of contacts with restitution

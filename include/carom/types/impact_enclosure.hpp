@@ -20,7 +20,7 @@ inline constexpr int kMaxEnclosedContacts = 4;
 
 enum class EnclosureStatus : std::uint8_t {
   enclosed,  ///< a checked fixed point, exact or moved outward by a little `rounding`
-  outer,     ///< a checked fixed point that had to be made coarse, or bounds alone: perhaps wide
+  outer,     ///< a checked fixed point that had to be made coarse, or mere bounds: perhaps wide
   budget,    ///< not finished: no statement at all
   invalid_input,
   contradiction,  ///< samples that were followed from event to event end outside of what was proven
@@ -43,7 +43,7 @@ struct EnclosureSettings {
                                    ///< the enclosure `outer`
   int polyhedra = 4;  ///< of one pattern of contact signs; more are hulled, which holds more than
                       ///< what is reached; twice as many where that does not come to an end
-  /// Of bounds alone. 0: by functions of the normal velocities, in milliseconds, for every friction
+  /// Of mere bounds. 0: by functions of the normal velocities, in milliseconds, for every friction
   /// polygon and the cone. 1: by functions of slip as well, in seconds, for `friction_directions`
   /// of 4 in space. 2: by more of them, in up to a minute. Where these are too many, or not found,
   /// what is coarser is kept.
@@ -110,7 +110,7 @@ struct ImpactEnclosure {
   double seconds = 0.0;
   std::vector<double> normal_velocity_min, normal_velocity_max;    ///< [m/s], [m]; NaN for `budget`
   std::vector<double> tangent_velocity_min, tangent_velocity_max;  ///< likewise, [(d - 1) m]
-  /// Possible ones, by modes; empty for `budget`, and where there are bounds alone (spatial, or
+  /// Possible ones, by modes; empty for `budget`, and where there are mere bounds (spatial, or
   /// more than kMaxEnclosedContacts), which count no outcome as impossible.
   std::vector<EnclosedMode> modes;
   std::vector<std::uint64_t> impossible_modes;  ///< all others, likewise

@@ -51,7 +51,7 @@ struct ImpactFloorArrays {
 /// How close any impulse in the friction cones comes to what was measured.
 struct ImpactFloor : ImpactFloorArrays<Buffer> {};
 
-/// What is known of a measured outcome. Samples alone never prove that it is outside.
+/// What is known of a measured outcome. Samples never prove that it is outside.
 enum class JudgeVerdict : std::uint8_t {
   inside,          ///< a certified sample lies within `allowed`
   not_reached,     ///< none does; distance and resolution say how far that goes

@@ -43,7 +43,7 @@ struct LcpTreeNode {
   int side = -1;    ///< 0: z_k = 0, 1: w_k = 0
 };
 
-/// Status: solved; infeasible, proven by the tree, or by `farkas` alone where the tree is empty;
+/// Status: solved; infeasible, proven by the tree, or only by `farkas` where the tree is empty;
 /// ray: undecided within max_nodes; invalid_input.
 struct LcpDecision {
   Status status = Status::ray;

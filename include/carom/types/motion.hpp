@@ -166,7 +166,7 @@ struct MotionSettings {
   std::int64_t samples = 1;        ///< motions a problem
   std::int64_t first_sample = 0;   ///< index of the first, and ...
   std::int64_t first_problem = 0;  ///< ... of the batch's first problem: shards of one run differ
-                                   ///< in these alone
+                                   ///< only in these
   std::uint64_t seed = 0;
   double step_size = 0.0;  ///< h of Algorithm 1 [N s]: lambda_max is drawn from [0, h]^m; 0: of
                            ///< each impact the largest impulse that one contact needs to stop; at

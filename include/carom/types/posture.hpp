@@ -33,7 +33,7 @@ struct Posture {
   std::vector<double> wrench;    ///< external force [N] and torque [N m], [wrench_size]; empty:
                                  ///< gravity of unit weight, downwards
   std::vector<double> wrench_vertices;  ///< [vertices, wrench_size]: the external wrench may be any
-                                        ///< convex combination (the set W); empty: `wrench` alone
+                                        ///< convex combination (the set W); empty: only `wrench`
 };
 
 struct PostureSizes {

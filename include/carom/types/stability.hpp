@@ -101,9 +101,9 @@ inline constexpr auto words<StabilityVerdict> = std::to_array<Word<StabilityVerd
 /// What is asked of a stance after equilibrium and ambiguity.
 enum class StabilityMethod : std::uint8_t {
   any,       ///< the cascade: closed forms, certificates, simulation
-  paper,     ///< the paper's class of functions alone
-  labelled,  ///< functions of the last contact touched alone
-  simulate,  ///< simulation alone
+  paper,     ///< only the paper's class of functions
+  labelled,  ///< only functions of the last contact touched
+  simulate,  ///< only simulation
   sos,  ///< the paper's own programme of 55 coefficients, Theorem 2 (docs/explanation/stability.md)
   single,  ///< the same with one function, Theorem 1
 };

@@ -12,7 +12,7 @@
 /// eta = h^2 K + h B and D = G M^-1 G', a row's spring-damper at the end of the step says
 ///   F_i = (D p)_i + p_i / eta_i + u_i,   u = G v_free + h (dG/dt) v + (K phi + m) / (h K + B),
 /// where F_i = 0 is its law, v_free = v + h M^-1 f and m the centripetal term of (23). Stiffness
-/// enters through 1/eta alone: K -> infinity is the limit of a rigid constraint, not an overflow.
+/// enters only through 1/eta: K -> infinity is the limit of a rigid constraint, not an overflow.
 namespace carom::kernels {
 
 struct CompliantOptions {

@@ -139,7 +139,7 @@ class ArrayTask {
     }
   }
 
-  /// False where a tangent row stands alone or is missing.
+  /// False where a tangent row has no normal row, or is missing.
   CAROM_INLINE bool contacts_are_whole() {
     int owed = 0;
     whole_ = true;

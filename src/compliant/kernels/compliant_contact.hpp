@@ -13,7 +13,7 @@ namespace carom::kernels {
 
 template <class Memory>
 struct ContactNewtonLayout {
-  Memory path;    ///< or a Jacobian, [rows, rows], of which the band alone is touched
+  Memory path;    ///< or a Jacobian, [rows, rows], of which only the band is touched
   Memory weight;  ///< rho
   Memory force;   ///< p - rho F
   Memory slip;    ///< F

@@ -8,7 +8,7 @@ namespace carom::kernels {
 
 /// Two systems of ContactNewtonPack side by side, so that one works while the other waits for a
 /// square root or a division. What they have left to do goes on in one pack as soon as it fits
-/// there. A lane gets the bits that it gets alone.
+/// there. A lane gets the same bits as without the other lanes.
 template <class V, class Memory, int kContacts>
 class ContactNewtonPair {
   static_assert(kContacts > 0);

@@ -169,7 +169,7 @@ GraphicRange graphic_range(const PlanarScene& scene) {
     cones.emplace_back(a, b, 1.0);
     reflected.emplace_back(a, b, -1.0);
     upright.push_back(cones.back().has_direction(0.0, 1.0));
-    // A contact whose cone holds the force's direction bears it alone.
+    // A contact whose cone holds the force's direction bears it without others.
     if (upright.back()) region.add(scene.points[i].x);
   }
   const double slack = 1e-12 * scene.size;

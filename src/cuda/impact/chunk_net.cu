@@ -17,7 +17,7 @@ namespace {
 constexpr int kThreads = 256;
 /// Points that are copied to the host at a time.
 constexpr int kPiece = 1 << 16;
-/// A key is a hash of the cell, or this bit alone where the slot is not in the net. Fewer bits sort
+/// A key is a hash of the cell, or only this bit where the slot is not in the net. Fewer bits sort
 /// faster, and a collision costs only a point that the host joins.
 constexpr int kHashBits = 39;
 constexpr std::uint64_t kNotInNet = std::uint64_t{1} << kHashBits;

@@ -6,7 +6,8 @@
 /// A problem in the memory of a group of lanes, in front of its contact-mode path and behind it.
 namespace carom::cuda {
 
-/// Lanes of one problem where they act alone; `Together`: with those of the warp's other problems.
+/// Lanes of one problem where they act without others; `Together`: with those of the warp's other
+/// problems.
 template <int Contacts>
 struct PathLanes : GroupLanes<Contacts <= 2 ? 2 : 4> {
   static constexpr int kRowPadding = 2;  // two numbers a load
@@ -212,7 +213,7 @@ class PathSlot : protected kernels::ContactPath<Dim, double, PathLanes<Contacts>
     return basic || id == driving_ ? kept : otherwise;
   }
 
-  // As choose_corner, fill_tableau and cover of ContactPath, of the lane's contact alone.
+  // As choose_corner, fill_tableau and cover of ContactPath, of only the lane's contact.
 
   __device__ void choose_own_corner() {
     const bool full = u(0) < 0.0 && max_impulse_[contact_] < kernels::kInfinity;

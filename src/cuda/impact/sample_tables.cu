@@ -27,7 +27,7 @@ struct TableSize {
 constexpr int kThreads = 128;
 constexpr int kBlocks = 4;  // resident ones, for the register limit
 /// Lanes of a warp that wait before all of them take new samples: fewer would have the code behind
-/// a trajectory run for them alone, more would stand idle longer.
+/// a trajectory run only for them, more would stand idle longer.
 constexpr int kWaiting = 8;
 
 /// Each block has a share of one problem's samples, which its threads take one after another.

@@ -46,7 +46,7 @@ class MinNormForces {
         reached = evaluate(b, trial, next, true);
         double after = 0.0;
         for (const double g : next) after = larger(after, magnitude(g));
-        // Near the end the values differ by rounding alone, and the gradients decide.
+        // Near the end the values differ only by rounding, and the gradients decide.
         if (reached <= value + 1e-4 * length * slope || after <= 0.5 * worst) break;
         length *= 0.5;
       }

@@ -38,7 +38,7 @@ struct StripEnd {
   V edge;         ///< x of the end, from contact 0
   V height;       ///< y of a point of the end's line about which no edge turns outward
   V outcome;      ///< kEnd...
-  V left, right;  ///< basis; a parallel edge stands alone in `left`
+  V left, right;  ///< basis; a parallel edge has only `left`
   V ray_left, ray_right;
 };
 

@@ -85,7 +85,7 @@ class SupportProbe {
     prove(d, end.y, answer);
   }
 
-  /// Certificate of multipliers y alone, with d = 0: a proof of infeasibility where upper < 0.
+  /// Certificate of only multipliers y, with d = 0: a proof of infeasibility where upper < 0.
   CAROM_INLINE void prove_field(const V* y, SupportAnswer<V>& answer) const {
     const V none[2] = {V(0.0), V(0.0)};
     prove(none, y, answer);

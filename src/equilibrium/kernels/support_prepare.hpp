@@ -72,7 +72,7 @@ CAROM_INLINE N scale_posture(int k, const N* position, const N* normal, const N*
     furthest = larger(furthest, dot3(arm, arm));
     reach = larger(reach, dot3(position + 3 * i, position + 3 * i));
   }
-  // Coinciding contacts differ from their mean by rounding alone.
+  // Coinciding contacts differ from their mean only by rounding.
   out.length = select(furthest > N(1e-28) * reach, square_root(furthest), one);
   good = good & finite(out.length);
   const N arm_of_force = out.force * out.length;

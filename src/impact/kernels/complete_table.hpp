@@ -137,7 +137,7 @@ CAROM_HOST_DEVICE ChosenEntries cover_outcomes(const Lanes& lanes, int entries, 
   return result;
 }
 
-/// Steps of all pilots, not the first pilots' alone, as OrderJob reads them: `kept` of `count`
+/// Steps of all pilots, not only the first pilots', as OrderJob reads them: `kept` of `count`
 /// steps; arranged [columns, stride], lowest [stride].
 template <class Lanes>
 CAROM_HOST_DEVICE void arrange_pilot_steps(const Lanes& lanes, int columns, int count, int kept,
@@ -157,7 +157,7 @@ CAROM_HOST_DEVICE void arrange_pilot_steps(const Lanes& lanes, int columns, int 
 }
 
 /// What a table is written from.
-struct TableDraft {
+struct TableParts {
   const kernels::ImpactProblemView* problem;
   int rows, columns, most;
   const double *maps, *conditions;  ///< as in EntryJob
@@ -169,13 +169,13 @@ struct TableDraft {
 
 /// Fills first [entries + 1].
 template <class Lanes>
-CAROM_HOST_DEVICE void write_first(const Lanes& lanes, const TableDraft& draft, int* first) {
+CAROM_HOST_DEVICE void write_first(const Lanes& lanes, const TableParts& parts, int* first) {
   lanes.for_each(1, [&](int) {
     first[0] = 0;
-    for (int e = 0; e < draft.entries; ++e) {
-      const int others = draft.counts[draft.chosen[e]] - kernels::mode_screens(draft.columns);
+    for (int e = 0; e < parts.entries; ++e) {
+      const int others = parts.counts[parts.chosen[e]] - kernels::mode_screens(parts.columns);
       first[e + 1] =
-          first[e] + kernels::padded(others > 0 ? others : 0, kernels::mode_group(draft.columns));
+          first[e] + kernels::padded(others > 0 ? others : 0, kernels::mode_group(parts.columns));
     }
   });
 }
@@ -183,39 +183,39 @@ CAROM_HOST_DEVICE void write_first(const Lanes& lanes, const TableDraft& draft, 
 /// Fills numbers [ModeTableView::size]: what draws, the entries' screens, their maps, their other
 /// conditions.
 template <class Lanes>
-CAROM_HOST_DEVICE void write_numbers(const Lanes& lanes, const TableDraft& draft, const int* first,
+CAROM_HOST_DEVICE void write_numbers(const Lanes& lanes, const TableParts& parts, const int* first,
                                      double* numbers) {
-  const int columns = draft.columns;
-  double largest = draft.problem->step_size;
-  for (int i = 0; i < draft.rows; ++i) {
-    largest = kernels::larger(kernels::magnitude(draft.problem->contact_velocity[i]), largest);
+  const int columns = parts.columns;
+  double largest = parts.problem->step_size;
+  for (int i = 0; i < parts.rows; ++i) {
+    largest = kernels::larger(kernels::magnitude(parts.problem->contact_velocity[i]), largest);
   }
   // Irregular weights: a change in the last bits of any component changes the fraction of the sum.
   lanes.for_each(columns, [&](int j) {
     numbers[j] = (67108859.0 + 1234567.891 * (j + 1) * kernels::square_root(2.0 + j)) / largest;
   });
   double* const marks = numbers + columns;
-  double* const screens = marks + draft.entries;
+  double* const screens = marks + parts.entries;
   const int screened = kernels::mode_screens(columns);
-  double* const maps = screens + static_cast<long>(draft.entries) * screened * columns;
-  const int size = draft.rows * columns;
-  double* const others = maps + static_cast<long>(draft.entries) * size;
-  lanes.for_each(draft.entries, [&](int e) {
-    const int entry = draft.chosen[e];
+  double* const maps = screens + static_cast<long>(parts.entries) * screened * columns;
+  const int size = parts.rows * columns;
+  double* const others = maps + static_cast<long>(parts.entries) * size;
+  lanes.for_each(parts.entries, [&](int e) {
+    const int entry = parts.chosen[e];
     const double golden = 0.6180339887498949 * static_cast<double>(e + 1);
     marks[e] = 524287.0 + 524287.0 * kernels::fraction(golden);
     // Conditions [begin, end) in their order, zero where there are none.
     const auto write = [&](int begin, int end, double* to) {
       for (int c = begin; c < end; ++c) {
-        const bool none = c >= draft.counts[entry];
-        const long at = none ? 0 : draft.places[static_cast<long>(e) * draft.most + c];
+        const bool none = c >= parts.counts[entry];
+        const long at = none ? 0 : parts.places[static_cast<long>(e) * parts.most + c];
         const double* row =
-            draft.conditions + (static_cast<long>(entry) * draft.most + at) * columns;
+            parts.conditions + (static_cast<long>(entry) * parts.most + at) * columns;
         for (int j = 0; j < columns; ++j) *to++ = none ? 0.0 : row[j];
       }
     };
     write(0, screened, screens + static_cast<long>(e) * screened * columns);
-    const double* map = draft.maps + static_cast<long>(entry) * size;
+    const double* map = parts.maps + static_cast<long>(entry) * size;
     for (int j = 0; j < size; ++j) maps[static_cast<long>(e) * size + j] = map[j];
     write(screened, screened + first[e + 1] - first[e],
           others + static_cast<long>(first[e]) * columns);

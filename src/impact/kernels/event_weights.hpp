@@ -18,7 +18,7 @@ CAROM_INLINE int event_state(double normal, double tangent) {
   return normal > 0.0 ? 0 : (normal < 0.0 ? 4 : 1) + slip;
 }
 
-/// Half of the samples follow a policy: which contact pushes alone is a function of the face, that
+/// Half of the samples follow a policy: which single contact pushes is a function of the face, that
 /// is of all states, drawn once. What bounds the set is mostly reached by such motions, which a new
 /// draw at each event would repeat with a probability that falls with every turn.
 /// Most: the number of contacts, or, AtMost, the most of them.

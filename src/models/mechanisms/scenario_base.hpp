@@ -35,8 +35,8 @@ struct Compliance {
   double tangent_damping = 0.0;
 };
 
-/// What a scenario that leaves a hook alone gets. It has besides: Mechanism, start, acts (whether a
-/// constraint is there in the step), compliance, advance, energy, displacement.
+/// What a scenario that does not define a hook gets. It has besides: Mechanism, start, acts
+/// (whether a constraint is there in the step), compliance, advance, energy, displacement.
 struct ScenarioBase {
   static constexpr int kTangents = 1;  ///< rows behind a normal row
   static constexpr int kContacts = 0;  ///< usual number of spatial contacts, if CompliantPack shall

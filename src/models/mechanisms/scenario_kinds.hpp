@@ -6,7 +6,7 @@
 
 namespace carom::models::detail {
 
-/// call(body) with the functor of a kind, a value of which says its type alone.
+/// call(body) with the functor of a kind, a value that only says its type.
 template <class Call>
 CAROM_INLINE decltype(auto) visit_scenario(ScenarioKind kind, Call&& call) {
   switch (kind) {

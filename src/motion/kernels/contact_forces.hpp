@@ -23,7 +23,7 @@ struct FixedSizes {
   static constexpr int constraints = T::kSizes.constraints;
   CAROM_INLINE FixedSizes(const MechanismSizes&) {}  // NOLINT(google-explicit-constructor)
 };
-/// A mechanism that is known at run time alone (any_mechanism.hpp, own_mechanism.hpp).
+/// A mechanism that is known only at run time (any_mechanism.hpp, own_mechanism.hpp).
 template <class T>
 concept ErasedMechanism = requires {
   typename T::Parameters;
@@ -70,7 +70,7 @@ struct Laws {
   double direction[kContacts][2];
 };
 
-/// What a mechanism says of one state; contacts that `wanted` does not name have their gap alone.
+/// What a mechanism says of one state; contacts that `wanted` does not name have only their gap.
 template <class T>
 struct LocalState {
   static constexpr int kV = T::kSizes.velocities;
@@ -170,7 +170,7 @@ struct Response {
 };
 
 /// The contacts' unknown forces under their laws: with x of them, v' = free + effect x and
-/// rows (v' + drift) = 0, of a contact that slips its normal force alone.
+/// rows (v' + drift) = 0, of a contact that slips only its normal force.
 template <class T>
 struct ForceSystem {
   static constexpr int kRows = T::kRows;
@@ -400,7 +400,7 @@ CAROM_CALL double project_velocity(const SizesOf<T>& size, const LocalState<T>& 
 /// Largest row of a contact's J v' + dJ/dt v that its law leaves free, and violations of the law:
 /// the natural residual of the acceleration-level complementarity problem, and what friction of a
 /// contact that slips, or starts to, differs by from the largest against its slip [m/s2 and N in
-/// units of `acceleration` and `force`]. Recomputed from the forces alone. sliding: contacts that
+/// units of `acceleration` and `force`]. Recomputed from only the forces. sliding: contacts that
 /// slip already.
 template <class T>
 CAROM_CALL double law_residual(const SizesOf<T>& size, const LocalState<T>& at, const Laws<T>& laws,

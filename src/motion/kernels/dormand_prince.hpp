@@ -150,7 +150,7 @@ class DormandPrince {
     }
   }
 
-  /// The same by the ends and their slopes alone, to order 3.
+  /// The same by only the ends and their slopes, to order 3.
   CAROM_CALL void coarse(double h, const double* y, const double* end, double at,
                          double* out) const {
     const double left = 1.0 - at;

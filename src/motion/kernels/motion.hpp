@@ -252,7 +252,7 @@ class Motion : MotionLeap<T> {
     return true;
   }
 
-  /// Contacts that the impacts leave alone close before their limit.
+  /// Contacts that the impacts do not touch close before their limit.
   [[nodiscard]] CAROM_CALL bool meets_others(unsigned struck, const double* q) const {
     const T at(parameters_, time_, q);
     for (int i = 0; i < size_.constraints; ++i) {

@@ -37,8 +37,8 @@ double natural_residual(const CoulombSystem& system, const Eigen::VectorXd& reac
 /// g r_t - P_B(mu max(0, z_n))(z_t) with z = g r - u; zero exactly at the solutions.
 Eigen::VectorXd alart_curnier(const CoulombSystem& system, const Eigen::VectorXd& reaction);
 
-/// The larger of natural_residual and max|alart_curnier|. The natural map alone divides an approach
-/// u_n < 0 by mu where a contact is taken for open, so a large mu would hide it.
+/// The larger of natural_residual and max|alart_curnier|. By itself the natural map divides an
+/// approach u_n < 0 by mu where a contact is taken for open, so a large mu would hide it.
 double law_residual(const CoulombSystem& system, const Eigen::VectorXd& reaction);
 
 /// One element of the generalised Jacobian of alart_curnier, [d m, d m].

@@ -37,7 +37,7 @@ class Search {
   }
 
  private:
-  /// Below the tolerance the search goes on for a while, since polishing alone may stall.
+  /// Below the tolerance the search goes on for a while, since polishing by itself may stall.
   [[nodiscard]] bool done() const {
     if (best_.residual <= std::min(tolerance_, kAim) || spent()) return true;
     return best_.residual <= tolerance_ && used_ - accepted_at_ > kGrace;

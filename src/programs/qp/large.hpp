@@ -12,7 +12,7 @@
 /// runs the steps of src/programs/qp/kernels/qp_large.hpp: a GPU with its libraries, or the host.
 namespace carom {
 
-/// More variables than this, and rows of A alone: the library path.
+/// More variables than this, and only rows of A: the library path.
 inline constexpr int kSmallestLargeQp = 65;
 
 inline bool is_large_qp(const QpBatch& batch, QpMethod method) {

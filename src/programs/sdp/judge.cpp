@@ -23,7 +23,7 @@ double rounding(const double* a, const double* b, std::size_t count) {
   return 4.0 * std::numeric_limits<double>::epsilon() * sum;
 }
 
-/// SdpResult::residual of an answer, from the programme alone.
+/// SdpResult::residual of an answer, from only the programme.
 double residual_of(const SdpProblem& problem, const SdpResult& result) {
   const auto finite = [](double v) { return std::isfinite(v); };
   if (!std::all_of(result.y.begin(), result.y.end(), finite) ||

@@ -8,7 +8,7 @@ namespace carom::reference {
 
 /// Solutions of the inclusion (39), (40) of a planar impact from event to event
 /// (docs/explanation/enclosure.md): every mode by a dense least-squares solution of its own,
-/// without tables. A sample is a function of its index alone.
+/// without tables. A sample is a function of only its index.
 class EventSimulator {
  public:
   EventSimulator(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem);

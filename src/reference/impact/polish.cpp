@@ -40,12 +40,12 @@ Mode bearing_mode(const StepModel& model, double mu, int first, bool edge, bool 
   } else if (mu > 0.0 && !edge) {
     const double scale = std::max(1.0, mu);
     normal[0] = 1.0 / scale;
-    tangent = model.fan().col(first) * (mu / scale);
-    limit_offset = model.fan().col(first) * (mu * limit);
+    tangent = model.polygon().col(first) * (mu / scale);
+    limit_offset = model.polygon().col(first) * (mu * limit);
   } else if (mu > 0.0) {
     // lambda_t = a d_j + b d_(j+1) with a + b = mu lambda_n
-    const Vector direction = model.fan().col(first);
-    const Vector next = model.fan().col((first + 1) % model.directions());
+    const Vector direction = model.polygon().col(first);
+    const Vector next = model.polygon().col((first + 1) % model.directions());
     const double shrink = std::min(1.0, mu);
     normal = Vector::Constant(2, shrink / mu);
     tangent.resize(t, 2);

@@ -10,7 +10,7 @@
 #include "core/random.hpp"
 #include "impact/backends.hpp"
 #include "reference/impact/events.hpp"
-#include "reference/impact/fan_events.hpp"
+#include "reference/impact/polygon_events.hpp"
 #include "reference/impact/trajectory.hpp"
 
 namespace carom::reference {
@@ -136,7 +136,7 @@ void Run::sample_problem(std::int64_t index) {
     const Simulator simulator(mechanism, settings_, facts.step_size, epsilon, number_of_problem,
                               sobol_.empty() ? nullptr : sobol_.data());
     const EventSimulator events(mechanism, settings_, number_of_problem);
-    const FanEventSimulator fan_events(mechanism, settings_, number_of_problem);
+    const PolygonEventSimulator polygon_events(mechanism, settings_, number_of_problem);
     const bool few = batch_.dimension == 2 && batch_.contacts <= 4;
     const bool follows_events = settings_.method == ImpactMethod::events;
     std::vector<Sample> chunk;
@@ -153,7 +153,7 @@ void Run::sample_problem(std::int64_t index) {
         const bool keep_path = begin + i < settings_.keep_paths;
         if (follows_events) {
           sample.trajectory =
-              few ? events.run(number, keep_path) : fan_events.run(number, keep_path);
+              few ? events.run(number, keep_path) : polygon_events.run(number, keep_path);
         } else {
           sample.trajectory = simulator.run(number, keep_path);
         }

@@ -12,28 +12,28 @@
 #include "reference/impact/polish.hpp"
 
 namespace carom::reference {
-Matrix friction_fan(int dimension, int directions) {
+Matrix friction_polygon(int dimension, int directions) {
   if (dimension == 2) {
-    Matrix fan(1, 2);
-    fan << 1.0, -1.0;
-    return fan;
+    Matrix polygon(1, 2);
+    polygon << 1.0, -1.0;
+    return polygon;
   }
-  Matrix fan(2, directions);
+  Matrix polygon(2, directions);
   for (int j = 0; j < directions; ++j) {
     const double angle = 2.0 * std::numbers::pi * j / directions;
-    fan(0, j) = std::cos(angle);
-    fan(1, j) = std::sin(angle);
+    polygon(0, j) = std::cos(angle);
+    polygon(1, j) = std::sin(angle);
   }
-  return fan;
+  return polygon;
 }
 
 namespace {
 
-// Weights >= 0 of smallest sum with fan * weights = tangent: two neighbouring directions.
-Vector smallest_weights(const Matrix& fan, const Vector& tangent) {
-  const int k = static_cast<int>(fan.cols());
+// Weights >= 0 of smallest sum with polygon * weights = tangent: two neighbouring directions.
+Vector smallest_weights(const Matrix& polygon, const Vector& tangent) {
+  const int k = static_cast<int>(polygon.cols());
   Vector weights = Vector::Zero(k);
-  if (fan.rows() == 1) {
+  if (polygon.rows() == 1) {
     weights[0] = std::max(tangent[0], 0.0);
     weights[1] = std::max(-tangent[0], 0.0);
     return weights;
@@ -42,8 +42,8 @@ Vector smallest_weights(const Matrix& fan, const Vector& tangent) {
   double best_least = -std::numeric_limits<double>::infinity();
   for (int j = 0; j < k; ++j) {
     Eigen::Matrix2d pair;
-    pair.col(0) = fan.col(j);
-    pair.col(1) = fan.col((j + 1) % k);
+    pair.col(0) = polygon.col(j);
+    pair.col(1) = polygon.col((j + 1) % k);
     const Eigen::Vector2d weight = pair.inverse() * tangent;
     if (weight.minCoeff() <= best_least) continue;
     best_least = weight.minCoeff();
@@ -61,13 +61,13 @@ StepModel::StepModel(int dimension, const Matrix& delassus, const Vector& fricti
       contacts_(static_cast<int>(friction.size())),
       delassus_(delassus),
       friction_(friction),
-      fan_(friction_fan(dimension, directions)) {
+      polygon_(friction_polygon(dimension, directions)) {
   const int m = contacts_;
-  const int k = static_cast<int>(fan_.cols());
+  const int k = static_cast<int>(polygon_.cols());
   spread_ = Matrix::Zero((k + 1) * m, rows());
   spread_.topLeftCorner(m, m).setIdentity();
   for (int i = 0; i < m; ++i) {
-    spread_.block(m + i * k, m + i * tangents(), k, tangents()) = fan_.transpose();
+    spread_.block(m + i * k, m + i * tangents(), k, tangents()) = polygon_.transpose();
   }
   full_delassus_ = spread_ * delassus_ * spread_.transpose();
 }
@@ -117,8 +117,9 @@ Vector StepModel::lift(const Vector& contact_velocity, const Vector& max_impulse
   z.segment(betas, m) = impulse.head(m);
   for (int i = 0; i < m; ++i) {
     const int tangent = m + i * tangents();
-    z.segment(betas + m + i * k, k) = smallest_weights(fan_, impulse.segment(tangent, tangents()));
-    const Vector slip = fan_.transpose() * after.segment(tangent, tangents());
+    z.segment(betas + m + i * k, k) =
+        smallest_weights(polygon_, impulse.segment(tangent, tangents()));
+    const Vector slip = polygon_.transpose() * after.segment(tangent, tangents());
     z[betas + (k + 1) * m + i] = std::max(-slip.minCoeff(), 0.0);
   }
   return z;
@@ -150,7 +151,7 @@ StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_
   solution.impulse.head(m) = outcome.solution.segment(betas, m);
   for (int i = 0; i < m; ++i) {
     auto tangent = solution.impulse.segment(m + i * tangents(), tangents());
-    tangent = fan_ * outcome.solution.segment(betas + m + i * k, k);
+    tangent = polygon_ * outcome.solution.segment(betas + m + i * k, k);
     if (friction_[i] == 0.0) tangent.setZero();  // without the rounding of a degenerate basis
   }
   constexpr double kAccurate = 1e-13;

@@ -21,7 +21,7 @@ struct StepLcp {
 };
 
 /// Friction directions of a contact, [d - 1, k]; planar: +1, -1.
-Matrix friction_fan(int dimension, int directions);
+Matrix friction_polygon(int dimension, int directions);
 
 /// The step LCP (75) in contact coordinates, z = [beta; lambda_n; lambda_D; gamma] with lambda_D
 /// grouped by contact. A contact with infinite lambda_max has no beta; with none left it is (31).
@@ -32,13 +32,13 @@ class StepModel {
 
   [[nodiscard]] int dimension() const { return dimension_; }
   [[nodiscard]] int contacts() const { return contacts_; }
-  [[nodiscard]] int directions() const { return static_cast<int>(fan_.cols()); }
+  [[nodiscard]] int directions() const { return static_cast<int>(polygon_.cols()); }
   [[nodiscard]] int tangents() const { return dimension_ - 1; }
   [[nodiscard]] int rows() const { return dimension_ * contacts_; }
   [[nodiscard]] const Matrix& delassus() const { return delassus_; }
   [[nodiscard]] const Vector& friction() const { return friction_; }
   /// Unit friction directions d_1..d_k as columns, [d-1, k].
-  [[nodiscard]] const Matrix& fan() const { return fan_; }
+  [[nodiscard]] const Matrix& polygon() const { return polygon_; }
 
   [[nodiscard]] StepLcp assemble(const Vector& contact_velocity, const Vector& max_impulse) const;
 
@@ -61,7 +61,7 @@ class StepModel {
   int contacts_;
   Matrix delassus_;
   Vector friction_;
-  Matrix fan_;
+  Matrix polygon_;
   Matrix spread_;         // J_bar = spread J, [(k+1) m, d m]
   Matrix full_delassus_;  // J_bar M^-1 J_bar'
 };

@@ -142,7 +142,7 @@ bool Simulator::close(std::int64_t sample, Trajectory& trajectory) const {
   Eigen::MatrixXd wide(mechanism_.problem.velocities, (k + 1) * m);
   wide.leftCols(m) = mechanism_.response.leftCols(m);
   for (int i = 0; i < m; ++i) {
-    wide.middleCols(m + i * k, k) = mechanism_.response.middleCols(m + i * t, t) * model_.fan();
+    wide.middleCols(m + i * k, k) = mechanism_.response.middleCols(m + i * t, t) * model_.polygon();
   }
   const double psi = wide.norm() * m * (1.0 + mechanism_.friction.maxCoeff()) + 1.0;
   const Vector max_impulse = Vector::Constant(m, epsilon_ / (3.0 * psi));

@@ -24,7 +24,7 @@ struct Trajectory {
   std::vector<Vector> path;  ///< v_0..v_K, only when asked for
 };
 
-/// Runs trajectories of one problem of a batch; a sample is a function of its index alone.
+/// Runs trajectories of one problem of a batch; a sample is a function of only its index.
 class Simulator {
  public:
   /// sobol: direction numbers for m * max_steps dimensions, null unless the sampler is sobol.

@@ -8,7 +8,7 @@
 #include "stability/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"
 
-/// A stance's zero-order data in intervals, from its own numbers alone. All is
+/// A stance's zero-order data in intervals, from only its own numbers. All is
 /// done by PlainInterval, and once more by FineInterval where that does not
 /// decide.
 namespace carom::exact {

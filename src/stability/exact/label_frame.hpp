@@ -29,7 +29,7 @@ struct Frame {
   Interval m;
   std::array<Triple<Interval>, 2> turn, normal_dual, tangent_dual, gap_dual;
   std::array<Interval, 2> turn2, load;
-  std::array<std::array<Triple<Interval>, 2>, 2> slipping;  ///< A of contact i alone, slip + and -
+  std::array<std::array<Triple<Interval>, 2>, 2> slipping;  ///< A of only contact i, slip + and -
   bool valid = true;
 };
 

@@ -72,7 +72,7 @@ std::optional<Sliding> sliding(const Frame<Interval>& f, double way, Interval& p
     both = first > 0 && second > 0;
     pull = product(mode.acceleration, f.n);
   }
-  // Another consistent word beside, or instead of, both: contact i alone, the
+  // Another consistent word beside, or instead of, both: only contact i, the
   // other leaving.
   int alone = 0;
   for (std::size_t i = 0; i < 2; ++i) {

@@ -14,10 +14,10 @@
 /// (s^2 q, s v, s t) is a symmetry: states are kept near size 1 by powers of two.
 namespace carom::kernels::stability {
 
-/// Situations that ask for a mode: contact i alone closed and slipping forwards, backwards or not
+/// Situations that ask for a mode: only contact i closed and slipping forwards, backwards or not
 /// at all (3 i + 0, 1, 2); both closed and slipping along n or -n (6, 7).
 inline constexpr int kSituations = 8;
-/// Modes by their accelerations: contact i alone with letter S, P, N (3 i + letter - 1), flight,
+/// Modes by their accelerations: only contact i with letter S, P, N (3 i + letter - 1), flight,
 /// both slipping along n, along -n.
 inline constexpr int kFlight = 6, kBothForward = 7, kModes = 9;
 /// Bits of the choices of situations 6 and 7; of the others bits are letters.

@@ -12,7 +12,7 @@ namespace carom::cpu::simd {
 struct alignas(64) EventFace {
   static constexpr int kZones = 8;
   static constexpr int kModes = kernels::event_modes(2);
-  static constexpr double kAlone = 1e9;  ///< stands for larger ratios: the first contact alone
+  static constexpr double kAlone = 1e9;  ///< larger ratios: only the first contact
 
   // What a pack's lane wants to know of a range, in the low byte of `only`.
   static constexpr std::uint32_t kSticks = 3;   ///< the contacts that stick, ...
@@ -59,7 +59,7 @@ class EventRanges {
   void look_at(std::uint32_t states) const { look_at(static_cast<int>(states), faces_[states]); }
 
  private:
-  // Ratios of weights beyond these are those of a contact alone: the others lie within 1e5.
+  // Ratios of weights beyond these are those of a single contact: the others lie within 1e5.
   static constexpr double kLeast = 1e-6, kMost = 1e6;
   static constexpr double kRounding = 4e-15;            ///< of the terms of a condition
   static constexpr double kApart = 1.0 + 1e-12;         ///< ratio of zones that are two

@@ -25,7 +25,7 @@ struct StepRange : StepBatchArrays<ConstPointer> {
   int dimension;
   int contacts;
   const kernels::FrictionPolygon* polygon;
-  bool path;  ///< Selection::any; otherwise Lemke alone
+  bool path;  ///< Selection::any; otherwise only Lemke
   double tolerance;
   StepResultArrays<Pointer> result;
   double* scaled;  ///< rows * rows + 2 rows + 2 m

@@ -26,7 +26,7 @@ namespace carom::cpu::simd {
 
 namespace {
 
-/// A mechanism whose code is this instruction set's alone.
+/// A mechanism whose code only this instruction set has.
 template <class Isa>
 struct IsaMotionLane : kernels::SingleLane {};
 template <class Isa, class T>

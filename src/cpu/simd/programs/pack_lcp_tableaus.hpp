@@ -282,7 +282,7 @@ class LemkeTableaus {
     }
   }
 
-  /// kernels::Lemke::pivot in all lanes, of the values alone where nobody goes `on`; column_: then
+  /// kernels::Lemke::pivot in all lanes, only of the values where no lane goes `on`; column_: then
   /// that of the next entering variable. Lanes without a row keep what they have.
   void pivot(unsigned active, bool on) {
     if (on) take_rows(active);

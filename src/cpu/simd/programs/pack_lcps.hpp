@@ -46,7 +46,7 @@ struct VariableSet {
 /// starts from what it was when its variable last left the basis (M's at the start) and takes the
 /// pivots since: the same operations on the same numbers, k n / 2 instead of n^2 of them a pivot.
 /// A tie among rows without z0 asks for rows of B^-1: the columns of the w that have left, as many
-/// as there were pivots at most, are brought up to date in that lane alone. A lane that ends gets
+/// as there were pivots at most, are brought up to date only in that lane. A lane that ends gets
 /// the next problem at once. What the pack does not do, rays, broken numbers, too many pivots, is
 /// left to kernels::Lemke from the start, so that every problem's answer is that of kernels::Lemke,
 /// bit for bit.

@@ -20,7 +20,7 @@ constexpr long lp_pack_reals(int rows, int columns) {
 /// was started: the same operations on the same numbers, so that a lane that ends has pivoted and
 /// holds what its Simplex would, bit for bit. No reduction joins the elements of a register here.
 /// What is rare (Bland's rule, an inverse computed anew, rays, broken numbers) makes a lane give
-/// up; its problem is then solved by its Simplex alone, from the start. M: rows where they are
+/// up; its problem is then solved by its Simplex by itself, from the start. M: rows where they are
 /// known when this is compiled, 0 otherwise; at most kMostPackedRows.
 template <class Isa, int M>
 class SimplexPack : SimplexPackRatio<Isa, M> {

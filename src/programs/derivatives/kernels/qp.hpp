@@ -325,7 +325,7 @@ class QpDerivative {
       each_row_of(c, [&](int i, double share) { value += share * at_.target[i]; });
       at_.sum[n_ + c] = value;
     }
-    // Bounds alone may move where rows depend on each other, as long as the rows agree, which the
+    // Only bounds may move where rows depend on each other, as long as the rows agree, which the
     // residual shows: then every multiplier is as good as any other.
     if ((dependent_ && turned) || doubtful_cones_ > 0) report.status = Smoothness::undefined;
     factors_.solve(at_.sum);
@@ -1118,7 +1118,7 @@ class QpDerivative {
     }
     return worst.value;
   }
-  /// |row| times unknowns of the solution's size: rows that hold everything leave rounding alone,
+  /// |row| times unknowns of the solution's size: rows that hold everything leave only rounding,
   /// which is not to be measured by itself.
   CAROM_INLINE double typical(int i) const {
     double size = 0.0;
@@ -1168,7 +1168,7 @@ class QpDerivative {
     }
     return reach;
   }
-  /// The step at which v + t dv leaves its cone, of those on the boundary the cone's axis alone
+  /// The step at which v + t dv leaves its cone, of those on the boundary only the cone's axis
   /// counts: t0 + t dt0 = 0.
   CAROM_HOST_DEVICE double leaves(int first, const double* v, const double* dv) const {
     const double inside = v[first] - length(v, first);

@@ -211,7 +211,7 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
     });
   }
   /// Values that were read, those at zero or at a bound up to rounding put there: a degenerate row
-  /// of such values alone has no other unit.
+  /// of only such values has no other unit.
   CAROM_CALL void drop_value_dust(double* x, double share = kDust) const {
     const double dust = share * values_size_;
     lanes_.for_each(m_, [&](int i) {

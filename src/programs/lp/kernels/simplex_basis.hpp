@@ -73,7 +73,7 @@ CAROM_HOST_DEVICE constexpr long simplex_int_workspace(int rows) {
 /// padded), np + i is s_i. A row's price y_i is also the reduced cost of s_i, so that d = c - A'y
 /// and y form one array.
 /// PaddedRows: m padded, where it is known when this is compiled; 0 otherwise. PaddedColumns:
-/// likewise a multiple of kPackPadding, n or more, together with PaddedRows alone; all places are
+/// likewise a multiple of kPackPadding, n or more, together with only PaddedRows; all places are
 /// known then, the first being WorkspaceReals<Lanes>{}.
 template <class Lanes, int PaddedRows, int PaddedColumns>
 class SimplexBasis {

@@ -317,7 +317,7 @@ class QpFinish {
   }
 
   /// The same, without what rounding left in place of zeros where that is better: rows of such
-  /// numbers alone know no other unit. Overwrites the body's memory.
+  /// numbers by themselves have no other unit. Overwrites the body's memory.
   CAROM_CALL void judge_cleaned(QpVerdict& answer, double tolerance, certificate::Leaning leaning) {
     judge(answer, tolerance, leaning);
     if (answer.status == Status::solved) return;

@@ -252,7 +252,7 @@ class QpEmbedding {
         pivot -= scaled * entry(j, c);
         for (int i = j + 1; i < k; ++i) entry(i, j) -= entry(i, c) * scaled;
       }
-      // A pivot lost to rounding leaves its direction alone.
+      // A pivot lost to rounding leaves its direction as it is.
       entry(j, j) = pivot > Real(0.0) ? Real(1.0) / pivot : Real(0.0);
     }
   }

@@ -200,7 +200,7 @@ struct PolishEnd {
   }
 };
 
-/// The answer in the problem's units, judged from the problem alone. end: 0 where it is certified,
+/// The answer in the problem's units, judged from only the problem. end: 0 where it is certified,
 /// 1 where others are to go on.
 struct Finish {
   QpLargeArrays arrays;

@@ -91,7 +91,7 @@ struct ProofSum {
   }
 };
 
-/// The largest |x_j| that a bound asks for by row i alone.
+/// The largest |x_j| that a bound asks for by row i itself.
 template <class Lanes, class Data>
 CAROM_CALL double length_by_rows(const Lanes&, const QpShape& shape, const QpView<Data>& view,
                                  int j) {

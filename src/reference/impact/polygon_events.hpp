@@ -9,11 +9,11 @@ namespace carom::reference {
 /// Solutions of the inclusion (39), (40) from event to event (docs/explanation/enclosure.md) of
 /// spatial impacts and of planar ones with many contacts: a contact's state is the set of friction
 /// directions that oppose its slip, every mode a least-squares solution. A sample is a function of
-/// its index alone.
-class FanEventSimulator {
+/// only its index.
+class PolygonEventSimulator {
  public:
-  FanEventSimulator(const Mechanism& mechanism, const ImpactSettings& settings,
-                    std::uint32_t problem);
+  PolygonEventSimulator(const Mechanism& mechanism, const ImpactSettings& settings,
+                        std::uint32_t problem);
 
   /// As EventSimulator::run.
   [[nodiscard]] Trajectory run(std::int64_t sample, bool keep_path) const;

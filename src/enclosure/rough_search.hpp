@@ -14,18 +14,18 @@
 namespace carom::enclosure {
 
 /// A point in doubles, and what of its contact velocities is not nearly 0.
-struct DraftPoint {
+struct RoughPoint {
   Tuple at;
   Signs signs;
 };
-using DraftPoints = std::vector<DraftPoint>;
-inline const Signs& signs_of(const DraftPoint& point) { return point.signs; }
+using RoughPoints = std::vector<RoughPoint>;
+inline const Signs& signs_of(const RoughPoint& point) { return point.signs; }
 
 /// A polyhedron that a search is expected to end with.
-struct DraftPiece {
+struct RoughPiece {
   FaceCode code = 0;
   Tuples equations, rows;  ///< as those of a Piece
-  DraftPoints vertices;
+  RoughPoints vertices;
   std::int64_t number = 0;
   bool few = false;      ///< numbers in a tuple, as `dot` has it
   bool reached = false;  ///< as that of a Piece
@@ -40,14 +40,14 @@ struct DraftPiece {
   }
 
  private:
-  static const Tuple& tuple_of(const DraftPoint& point) { return point.at; }
+  static const Tuple& tuple_of(const RoughPoint& point) { return point.at; }
   static const Tuple& tuple_of(const Point* point) { return point->tuple; }
 };
 
 /// What a terminal polyhedron says to a question that must not be met.
 enum class Met : std::uint8_t { no, perhaps, certainly };
 
-struct DraftLimits {
+struct RoughLimits {
   double tolerance;     ///< as those of ReachLimits
   std::int64_t budget;  ///< likewise
   std::size_t pieces;   ///< likewise
@@ -57,19 +57,19 @@ struct DraftLimits {
 /// The search for an invariant in doubles: whether it ends, which polyhedra are left then, and in
 /// which order parts go from one to the next. It proves nothing; it costs less than half of
 /// exact arithmetic.
-class Draft {
+class RoughSearch {
  public:
-  Draft(const RoundedImpact& impact, Faces& faces);
+  RoughSearch(const RoundedImpact& impact, Faces& faces);
 
-  using Question = std::function<Met(FaceCode, const DraftPiece&)>;
+  using Question = std::function<Met(FaceCode, const RoughPiece&)>;
   /// Whether nothing new was met in the end, nor the question. Each call begins anew.
-  bool run(const DraftLimits& limits, const Question& question = nullptr);
+  bool run(const RoughLimits& limits, const Question& question = nullptr);
   /// As Reach::met; no statement where what met it is `doubtful`: too close for doubles.
   [[nodiscard]] Met met() const { return met_; }
   [[nodiscard]] bool doubtful() const { return doubtful_; }
   /// The polyhedra of the last run, each behind those that it has its parts from where there is
   /// such an order.
-  [[nodiscard]] std::vector<DraftPiece> plan();
+  [[nodiscard]] std::vector<RoughPiece> plan();
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
@@ -79,13 +79,13 @@ class Draft {
   };
 
   const RoughFace& face(FaceCode code);
-  void add(FaceCode code, const DraftPoints& points, bool reached, const Question& question);
-  [[nodiscard]] bool close(const RoughFace& face, const DraftPoints& points, DraftPiece& piece);
-  void widen(const RoughFace& face, const DraftPoints& points, DraftPiece& piece);
-  [[nodiscard]] DraftPoint point(const Tuple& at) const;
-  [[nodiscard]] DraftPoints points(const Tuples& all) const;
+  void add(FaceCode code, const RoughPoints& points, bool reached, const Question& question);
+  [[nodiscard]] bool close(const RoughFace& face, const RoughPoints& points, RoughPiece& piece);
+  void widen(const RoughFace& face, const RoughPoints& points, RoughPiece& piece);
+  [[nodiscard]] RoughPoint point(const Tuple& at) const;
+  [[nodiscard]] RoughPoints points(const Tuples& all) const;
   template <class Hand>
-  void pass_on(const DraftPoints& points, const Hand& hand);
+  void pass_on(const RoughPoints& points, const Hand& hand);
   [[nodiscard]] double slack() const;
 
   [[nodiscard]] bool few() const { return impact_.size() <= kFewNumbers; }
@@ -93,9 +93,9 @@ class Draft {
   const RoundedImpact& impact_;
   Faces& faces_;
   Tuples row_;
-  DraftLimits limits_{};
+  RoughLimits limits_{};
   std::map<FaceCode, RoughFace> rough_;
-  std::map<FaceCode, std::vector<DraftPiece>> family_;
+  std::map<FaceCode, std::vector<RoughPiece>> family_;
   std::deque<std::pair<FaceCode, std::int64_t>> open_;
   std::int64_t made_ = 0;
   bool lost_ = false;

@@ -43,7 +43,7 @@ double apart(const Tuples& a, const Tuples& b) {
   return most;
 }
 
-TEST(EnclosureDraft, DoublesFindTheHullsOfIntegers) {
+TEST(EnclosureRoughSearch, DoublesFindTheHullsOfIntegers) {
   Generator random(5);
   for (const std::size_t n : {3, 5, 7}) {
     for (int trial = 0; trial < 20; ++trial) {
@@ -68,25 +68,25 @@ TEST(EnclosureDraft, DoublesFindTheHullsOfIntegers) {
 
 // A plan's polyhedra are those of the exact search that follows it, made once each where nothing
 // goes round.
-TEST(EnclosureDraft, APlanHoldsWhatTheExactSearchFinds) {
+TEST(EnclosureRoughSearch, APlanHoldsWhatTheExactSearchFinds) {
   Generator random(404);
   int ended = 0, larger = 0;
   for (int p = 0; p < 40; ++p) {
     const RoundedImpact impact = round_impact(random_impact(random, 2, 4, 1.0)).value();
     Faces faces(impact);
-    Draft draft(impact, faces);
-    if (!draft.run({1e-9, 96, 4})) continue;
-    const std::vector<DraftPiece> plan = draft.plan();
+    RoughSearch rough(impact, faces);
+    if (!rough.run({1e-9, 96, 4})) continue;
+    const std::vector<RoughPiece> plan = rough.plan();
     Reach reach(impact, faces, {1e-9, 96, 4, true, 400});
     if (!reach.run(plan, {})) continue;
     ++ended;
-    if (reach.made() < draft.made()) ++larger;
+    if (reach.made() < rough.made()) ++larger;
     EXPECT_GE(reach.made(), static_cast<std::int64_t>(reach.family().size())) << p;
-    EXPECT_LE(reach.made(), 2 * (draft.made() + 4)) << p;
+    EXPECT_LE(reach.made(), 2 * (rough.made() + 4)) << p;
     for (const auto& [code, pieces] : reach.family()) {
       for (const Piece& piece : pieces) {
         const bool held =
-            std::any_of(plan.begin(), plan.end(), [&, of = code](const DraftPiece& expected) {
+            std::any_of(plan.begin(), plan.end(), [&, of = code](const RoughPiece& expected) {
               return expected.code == of && expected.distance(piece.vertices) <= 1e-8;
             });
         EXPECT_TRUE(held) << p << ' ' << code;

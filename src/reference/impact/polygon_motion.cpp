@@ -1,4 +1,4 @@
-#include "reference/impact/fan_motion.hpp"
+#include "reference/impact/polygon_motion.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -15,13 +15,13 @@ constexpr int kModes = 96;     // that are tried, ...
 constexpr int kFromOne = 24;   // from one guess, ...
 constexpr int kAllAtOnce = 6;  // the first of them mending every contact at once
 
-enum class FanPush { none, full, held };
+enum class PolygonPush { none, full, held };
 
 // One contact's part: its push, and the directions its friction mixes.
-struct FanPart {
-  FanPush push = FanPush::none;
+struct PolygonPart {
+  PolygonPush push = PolygonPush::none;
   Arc friction;
-  friend bool operator==(const FanPart&, const FanPart&) = default;
+  friend bool operator==(const PolygonPart&, const PolygonPart&) = default;
 };
 
 unsigned scatter(unsigned first, unsigned salt) {
@@ -30,17 +30,17 @@ unsigned scatter(unsigned first, unsigned salt) {
   return x ^ (x >> 16);
 }
 
-class FanSearch {
+class PolygonSearch {
  public:
-  FanSearch(const Mechanism& mechanism, const Fan& fan, const FanState& state, const Vector& weight,
-            unsigned first)
+  PolygonSearch(const Mechanism& mechanism, const FrictionPolygon& polygon,
+                const PolygonState& state, const Vector& weight, unsigned first)
       : mechanism_(mechanism),
-        fan_(fan),
+        polygon_(polygon),
         state_(state),
         weight_(weight),
         first_(first),
         m_(mechanism.contacts()),
-        parts_(static_cast<std::size_t>(m_), FanPart{FanPush::none, fan.all()}) {
+        parts_(static_cast<std::size_t>(m_), PolygonPart{PolygonPush::none, polygon.all()}) {
     for (int i = 0; i < m_; ++i) {
       if (idle(i)) continue;
       able_ = true;
@@ -48,7 +48,7 @@ class FanSearch {
     }
   }
 
-  std::optional<FanMotion> operator()() {
+  std::optional<PolygonMotion> operator()() {
     if (!able_) return std::nullopt;
     for (unsigned tried = 0; tried < kModes; ++tried) {
       const bool first = tried % kFromOne == 0;
@@ -59,7 +59,7 @@ class FanSearch {
         guess(choosing_[number % choosing_.size()], scatter(first_, 0x20000U + tried));
         continue;
       }
-      const std::vector<FanPart> mended = mend(number);
+      const std::vector<PolygonPart> mended = mend(number);
       std::vector<int> broken;
       for (int i = 0; i < m_; ++i) {
         if (!(mended[at(i)] == parts_[at(i)])) broken.push_back(i);
@@ -82,18 +82,18 @@ class FanSearch {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool idle(int i) const { return state_.u[i] > 0.0 || !(weight_[i] > 0.0); }
   [[nodiscard]] const Arc& slip(int i) const { return state_.slip[at(i)]; }
-  [[nodiscard]] int tangent(int i) const { return m_ + fan_.tangents() * i; }
-  [[nodiscard]] bool sticks(const Arc& arc) const { return arc.count == fan_.directions(); }
+  [[nodiscard]] int tangent(int i) const { return m_ + polygon_.tangents() * i; }
+  [[nodiscard]] bool sticks(const Arc& arc) const { return arc.count == polygon_.directions(); }
 
   // The push of contact i with friction d.
   [[nodiscard]] Vector push(int i, const Vector& d) const {
     Vector p = Vector::Unit(mechanism_.rows(), i);
-    p.segment(tangent(i), fan_.tangents()) = mechanism_.friction[i] * d;
+    p.segment(tangent(i), polygon_.tangents()) = mechanism_.friction[i] * d;
     return p;
   }
   [[nodiscard]] Vector along(int i, const Vector& t) const {
     Vector p = Vector::Zero(mechanism_.rows());
-    p.segment(tangent(i), fan_.tangents()) = t;
+    p.segment(tangent(i), polygon_.tangents()) = t;
     return p;
   }
 
@@ -104,15 +104,16 @@ class FanSearch {
   void guess(int i, unsigned number) {
     if (idle(i)) return;
     const unsigned push = number % 3, kind = number / 3 % 2, which = number / 6;
-    FanPart& part = parts_[at(i)];
-    part.push = state_.u[i] < 0.0 || push == 1 ? FanPush::full
-                                               : (push == 0 ? FanPush::none : FanPush::held);
+    PolygonPart& part = parts_[at(i)];
+    part.push = state_.u[i] < 0.0 || push == 1
+                    ? PolygonPush::full
+                    : (push == 0 ? PolygonPush::none : PolygonPush::held);
     part.friction = slip(i);
     if (kind == 0 || slip(i).count == 1) return;
     part.friction =
         sticks(slip(i))
-            ? fan_.arc(1 + static_cast<int>(which % static_cast<unsigned>(fan_.arcs() - 1)))
-            : Arc{(slip(i).first + static_cast<int>(which % 2)) % fan_.directions(), 1};
+            ? polygon_.arc(1 + static_cast<int>(which % static_cast<unsigned>(polygon_.arcs() - 1)))
+            : Arc{(slip(i).first + static_cast<int>(which % 2)) % polygon_.directions(), 1};
   }
 
   // Given impulses, and combinations of `free` ones that make `resting` components of the rate 0.
@@ -122,17 +123,18 @@ class FanSearch {
     std::vector<Vector> free, resting;
     for (int i = 0; i < m_; ++i) {
       const auto& [push_kind, friction] = parts_[at(i)];
-      if (push_kind == FanPush::none) continue;
+      if (push_kind == PolygonPush::none) continue;
       const bool stuck = sticks(friction);
-      const Vector own =
-          push(i, stuck ? Vector(Vector::Zero(fan_.tangents())) : fan_.direction(friction.first));
-      if (push_kind == FanPush::full) given += weight_[i] * own;
-      if (push_kind == FanPush::held) free.push_back(own), resting.push_back(Vector::Unit(rows, i));
+      const Vector own = push(i, stuck ? Vector(Vector::Zero(polygon_.tangents()))
+                                       : polygon_.direction(friction.first));
+      if (push_kind == PolygonPush::full) given += weight_[i] * own;
+      if (push_kind == PolygonPush::held)
+        free.push_back(own), resting.push_back(Vector::Unit(rows, i));
       std::vector<Vector> tangents;
-      for (int c = 0; stuck && c < fan_.tangents(); ++c) {
-        tangents.emplace_back(Vector::Unit(fan_.tangents(), c));
+      for (int c = 0; stuck && c < polygon_.tangents(); ++c) {
+        tangents.emplace_back(Vector::Unit(polygon_.tangents(), c));
       }
-      if (!stuck && friction.count == 2) tangents.push_back(fan_.edge(friction.first));
+      if (!stuck && friction.count == 2) tangents.push_back(polygon_.edge(friction.first));
       for (const Vector& t : tangents) {
         free.push_back(along(i, t));
         resting.push_back(along(i, t));
@@ -182,35 +184,36 @@ class FanSearch {
   }
 
   // Parts under which the broken laws of the solved mode would hold by themselves.
-  std::vector<FanPart> mend(unsigned number) {
-    std::vector<FanPart> next = parts_;
-    motion_.slip.assign(static_cast<std::size_t>(m_), fan_.all());
+  std::vector<PolygonPart> mend(unsigned number) {
+    std::vector<PolygonPart> next = parts_;
+    motion_.slip.assign(static_cast<std::size_t>(m_), polygon_.all());
     for (int i = 0; i < m_; ++i) {
       if (state_.u[i] > 0.0) continue;
-      const int t = tangent(i), size = fan_.tangents();
-      const Arc moving = fan_.after(slip(i), motion_.rate.segment(t, size),
-                                    kRounding * terms_.segment(t, size).sum());
+      const int t = tangent(i), size = polygon_.tangents();
+      const Arc moving = polygon_.after(slip(i), motion_.rate.segment(t, size),
+                                        kRounding * terms_.segment(t, size).sum());
       motion_.slip[at(i)] = moving;
       if (idle(i)) continue;
-      FanPart& part = next[at(i)];
+      PolygonPart& part = next[at(i)];
       const bool touches = state_.u[i] == 0.0;
       double& normal = motion_.impulse[i];
-      if (part.push == FanPush::none) {
+      if (part.push == PolygonPush::none) {
         if (touches && motion_.rate[i] < 0.0) {
-          part = {FanPush::held, sticks(slip(i)) && number % 2 == 0 ? moving : slip(i)};
+          part = {PolygonPush::held, sticks(slip(i)) && number % 2 == 0 ? moving : slip(i)};
         }
         continue;
       }
-      if (part.push == FanPush::full && touches && motion_.rate[i] > 0.0) part.push = FanPush::held;
-      if (part.push == FanPush::held && parts_[at(i)].push == FanPush::held) {
+      if (part.push == PolygonPush::full && touches && motion_.rate[i] > 0.0)
+        part.push = PolygonPush::held;
+      if (part.push == PolygonPush::held && parts_[at(i)].push == PolygonPush::held) {
         if (!(normal >= -kRounding * weight_[i])) {
-          part.push = FanPush::none;
+          part.push = PolygonPush::none;
         } else if (!(normal <= weight_[i] * (1.0 + kRounding))) {
-          part.push = FanPush::full;
+          part.push = PolygonPush::full;
         } else if (normal <= kRounding * weight_[i]) {  // no push: no friction either
           const double slight = kRounding * (1.0 + mechanism_.friction[i]) * weight_[i];
           if (motion_.impulse.segment(t, size).cwiseAbs().maxCoeff() > slight) {
-            part.push = FanPush::none;
+            part.push = PolygonPush::none;
           } else {
             motion_.impulse.segment(t, size).setZero();
             normal = 0.0;
@@ -226,20 +229,22 @@ class FanSearch {
 
   [[nodiscard]] Arc mended_friction(int i, const Arc& moving) const {
     const Arc now = parts_[at(i)].friction;
-    const Vector friction = motion_.impulse.segment(tangent(i), fan_.tangents());
+    const Vector friction = motion_.impulse.segment(tangent(i), polygon_.tangents());
     const double limit = mechanism_.friction[i] * motion_.impulse[i];
-    if (sticks(now)) return fan_.nearest(friction, limit, kRounding);
-    const int k = fan_.directions();
+    if (sticks(now)) return polygon_.nearest(friction, limit, kRounding);
+    const int k = polygon_.directions();
     const int last = (now.first + now.count - 1) % k;
     if (now.count == 2) {
-      const double whole = limit * (fan_.direction(last) - fan_.direction(now.first)).norm();
-      const double share = fan_.edge(now.first).dot(friction - limit * fan_.direction(now.first));
+      const double whole =
+          limit * (polygon_.direction(last) - polygon_.direction(now.first)).norm();
+      const double share =
+          polygon_.edge(now.first).dot(friction - limit * polygon_.direction(now.first));
       if (!(share >= -kRounding * whole)) return {now.first, 1};
       if (!(share <= whole * (1.0 + kRounding))) return {last, 1};
     }
     // Friction is a mixture of directions that oppose the motion.
-    if (fan_.contains(moving, now.first) && fan_.contains(moving, last)) return now;
-    if (sticks(slip(i)) && now.count == 1 && moving.count == 1 && fan_.tangents() > 1) {
+    if (polygon_.contains(moving, now.first) && polygon_.contains(moving, last)) return now;
+    if (sticks(slip(i)) && now.count == 1 && moving.count == 1 && polygon_.tangents() > 1) {
       if ((now.first + 1) % k == moving.first) return {now.first, 2};
       if ((moving.first + 1) % k == now.first) return {moving.first, 2};
     }
@@ -247,24 +252,25 @@ class FanSearch {
   }
 
   const Mechanism& mechanism_;
-  const Fan& fan_;
-  const FanState& state_;
+  const FrictionPolygon& polygon_;
+  const PolygonState& state_;
   const Vector& weight_;
   unsigned first_;
   int m_;
   unsigned spread_ = m_ > 8 ? 16U : 8U;  ///< numbers of one guess
   bool able_ = false;
   std::vector<int> choosing_;
-  std::vector<FanPart> parts_;
-  FanMotion motion_;
+  std::vector<PolygonPart> parts_;
+  PolygonMotion motion_;
   Vector terms_;
 };
 
 }  // namespace
 
-std::optional<FanMotion> find_motion(const Mechanism& mechanism, const Fan& fan,
-                                     const FanState& state, const Vector& weight, unsigned first) {
-  return FanSearch(mechanism, fan, state, weight, first)();
+std::optional<PolygonMotion> find_motion(const Mechanism& mechanism, const FrictionPolygon& polygon,
+                                         const PolygonState& state, const Vector& weight,
+                                         unsigned first) {
+  return PolygonSearch(mechanism, polygon, state, weight, first)();
 }
 
 }  // namespace carom::reference

@@ -15,9 +15,9 @@ struct Arc {
 };
 
 /// The friction directions of every contact, and which of them oppose a slip. Planar: +1 and -1.
-class Fan {
+class FrictionPolygon {
  public:
-  Fan(int dimension, int directions);
+  FrictionPolygon(int dimension, int directions);
 
   [[nodiscard]] int directions() const { return static_cast<int>(directions_.cols()); }
   [[nodiscard]] int tangents() const { return static_cast<int>(directions_.rows()); }

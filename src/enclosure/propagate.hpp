@@ -46,7 +46,7 @@ std::vector<P> clipped(int k, int sign, const std::vector<P>& points, const Cros
 /// closure of one face: those that a motion enters from there at once, and terminal ones.
 /// cross(k, p, q): where u_k is 0 between points of different signs.
 template <class P, class Cross, class Hand>
-void hand_over(Faces& faces, int m, const std::vector<P>& points, const Cross& cross,
+void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& cross,
                const Hand& hand) {
   if (points.empty()) return;
   bool ends = true;
@@ -59,7 +59,7 @@ void hand_over(Faces& faces, int m, const std::vector<P>& points, const Cross& c
     tangent[at] = side_of(m + i, points);
     if (tangent[at] != Side::both) continue;
     for (const int sign : {-1, 0, 1}) {
-      hand_over(faces, m, clipped(m + i, sign, points, cross), cross, hand);
+      propagate(faces, m, clipped(m + i, sign, points, cross), cross, hand);
     }
     return;
   }

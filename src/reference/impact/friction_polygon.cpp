@@ -1,4 +1,4 @@
-#include "reference/impact/fan.hpp"
+#include "reference/impact/friction_polygon.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,34 +7,35 @@
 
 namespace carom::reference {
 
-Fan::Fan(int dimension, int directions) : directions_(friction_fan(dimension, directions)) {
+FrictionPolygon::FrictionPolygon(int dimension, int directions)
+    : directions_(friction_polygon(dimension, directions)) {
   // Axes are axes: what is symmetric stays so.
   for (double& x : directions_.reshaped()) {
     if (std::abs(x - std::round(x)) < 1e-15) x = std::round(x);
   }
 }
 
-int Fan::number(const Arc& arc) const {
+int FrictionPolygon::number(const Arc& arc) const {
   if (arc.count == directions()) return 0;
   return 1 + arc.first + (arc.count == 2 ? directions() : 0);
 }
 
-Arc Fan::arc(int number) const {
+Arc FrictionPolygon::arc(int number) const {
   if (number == 0) return all();
   const int at = number - 1;
   return at < directions() ? Arc{at, 1} : Arc{at - directions(), 2};
 }
 
-bool Fan::contains(const Arc& arc, int direction) const {
+bool FrictionPolygon::contains(const Arc& arc, int direction) const {
   const int k = directions();
   return ((direction - arc.first) % k + k) % k < arc.count;
 }
 
-Vector Fan::edge(int j) const { return (direction(j + 1) - direction(j)).normalized(); }
+Vector FrictionPolygon::edge(int j) const { return (direction(j + 1) - direction(j)).normalized(); }
 
-Vector Fan::ray(int j) const { return -(direction(j) + direction(j + 1)).normalized(); }
+Vector FrictionPolygon::ray(int j) const { return -(direction(j) + direction(j + 1)).normalized(); }
 
-Arc Fan::opposing(const Vector& slip, double nothing) const {
+Arc FrictionPolygon::opposing(const Vector& slip, double nothing) const {
   if (slip.cwiseAbs().maxCoeff() <= nothing) return all();
   int best = 0;
   (-directions_.transpose() * slip).maxCoeff(&best);
@@ -46,7 +47,7 @@ Arc Fan::opposing(const Vector& slip, double nothing) const {
   return {best, 1};
 }
 
-Arc Fan::after(const Arc& now, const Vector& rate, double nothing) const {
+Arc FrictionPolygon::after(const Arc& now, const Vector& rate, double nothing) const {
   if (now.count == directions()) return opposing(rate, nothing);
   if (now.count == 1) return now;
   const double turn = edge(now.first).dot(rate);
@@ -54,7 +55,7 @@ Arc Fan::after(const Arc& now, const Vector& rate, double nothing) const {
   return {turn > 0.0 ? now.first : (now.first + 1) % directions(), 1};
 }
 
-Arc Fan::closest(const Arc& now, const Vector& slip, double nothing) const {
+Arc FrictionPolygon::closest(const Arc& now, const Vector& slip, double nothing) const {
   if (slip.cwiseAbs().maxCoeff() <= nothing) return all();
   const int k = directions();
   for (const int j : {now.first, (now.first + k - 1) % k}) {
@@ -64,14 +65,14 @@ Arc Fan::closest(const Arc& now, const Vector& slip, double nothing) const {
   return now;
 }
 
-Vector Fan::onto(const Arc& arc, const Vector& slip) const {
+Vector FrictionPolygon::onto(const Arc& arc, const Vector& slip) const {
   if (arc.count == directions()) return Vector::Zero(slip.size());
   if (arc.count == 1) return slip;
   const Vector along = ray(arc.first);
   return along.dot(slip) * along;
 }
 
-double Fan::beyond(const Vector& friction, double limit) const {
+double FrictionPolygon::beyond(const Vector& friction, double limit) const {
   if (tangents() == 1) return std::abs(friction[0]) - limit;
   double most = -std::numeric_limits<double>::infinity();
   for (int j = 0; j < directions(); ++j) {
@@ -80,7 +81,7 @@ double Fan::beyond(const Vector& friction, double limit) const {
   return most;
 }
 
-Arc Fan::nearest(const Vector& friction, double limit, double slack) const {
+Arc FrictionPolygon::nearest(const Vector& friction, double limit, double slack) const {
   const int k = directions();
   int best = 0;
   (directions_.transpose() * friction).maxCoeff(&best);
@@ -100,7 +101,7 @@ Arc Fan::nearest(const Vector& friction, double limit, double slack) const {
   return within ? all() : side;
 }
 
-double Fan::most_taken(const Vector& slip) const {
+double FrictionPolygon::most_taken(const Vector& slip) const {
   return (-directions_.transpose() * slip).maxCoeff();
 }
 

@@ -1,4 +1,4 @@
-#include "reference/impact/fan_events.hpp"
+#include "reference/impact/polygon_events.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 #include "reference/impact/event_draws.hpp"
 #include "reference/impact/event_sizes.hpp"
-#include "reference/impact/fan_motion.hpp"
+#include "reference/impact/polygon_motion.hpp"
 
 namespace carom::reference {
 
@@ -28,23 +28,23 @@ struct Arrival {
 };
 
 // End of a cycle of events.
-struct FanCycle {
+struct PolygonCycle {
   Vector u, impulse;
   double length;
   std::vector<std::set<int>> vanished;  // by contact: -1 u_n, else the slip's numbers
   int events;
 };
 
-class FanWalk {
+class PolygonWalk {
  public:
-  FanWalk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
-          std::int64_t sample)
+  PolygonWalk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
+              std::int64_t sample)
       : mechanism_(mechanism),
         settings_(settings),
-        fan_(mechanism.problem.dimension, settings.friction_directions),
+        polygon_(mechanism.problem.dimension, settings.friction_directions),
         m_(mechanism.contacts()),
         state_{mechanism.jacobian * mechanism.velocity,
-               std::vector<Arc>(static_cast<std::size_t>(m_), fan_.all())},
+               std::vector<Arc>(static_cast<std::size_t>(m_), polygon_.all())},
         size_(state_.u.cwiseAbs().maxCoeff()),
         draws_(m_, settings.seed, problem, sample) {
     for (int i = 0; i < m_; ++i) {
@@ -63,7 +63,7 @@ class FanWalk {
     while (approaches() && result_.steps < kMostPieces) {
       if (!(draws_.left > 0.0)) begin_stretch();
       if (draws_.policy) draws_.apply_policy(state_.u, numbers());
-      const auto motion = find_motion(mechanism_, fan_, state_, draws_.weight, draws_.first);
+      const auto motion = find_motion(mechanism_, polygon_, state_, draws_.weight, draws_.first);
       if (motion) {
         move(*motion);
       } else if (++redrawn_ > kMostRedrawn) {
@@ -81,23 +81,23 @@ class FanWalk {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool approaches() const { return (state_.u.head(m_).array() < 0.0).any(); }
   [[nodiscard]] auto slip_of(const Vector& u, int i) const {
-    return u.segment(m_ + fan_.tangents() * i, fan_.tangents());
+    return u.segment(m_ + polygon_.tangents() * i, polygon_.tangents());
   }
 
   void find_slip(int i) {
     const Vector slip = slip_of(state_.u, i);
-    state_.slip[at(i)] = fan_.opposing(slip, kMet * size_);
-    state_.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) =
-        fan_.onto(state_.slip[at(i)], slip);
+    state_.slip[at(i)] = polygon_.opposing(slip, kMet * size_);
+    state_.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) =
+        polygon_.onto(state_.slip[at(i)], slip);
   }
 
   // What the policy knows the contacts' states by.
   [[nodiscard]] std::vector<int> numbers() const {
     std::vector<int> states;
     for (int i = 0; i < m_; ++i) {
-      int slip = fan_.number(state_.slip[at(i)]);
-      if (fan_.tangents() == 1 && slip < 2) slip = 1 - slip;  // -, none, +
-      const int faces = state_.u[i] < 0.0 ? 1 + fan_.arcs() : 1;
+      int slip = polygon_.number(state_.slip[at(i)]);
+      if (polygon_.tangents() == 1 && slip < 2) slip = 1 - slip;  // -, none, +
+      const int faces = state_.u[i] < 0.0 ? 1 + polygon_.arcs() : 1;
       states.push_back(state_.u[i] > 0.0 ? 0 : faces + slip);
     }
     return states;
@@ -123,20 +123,20 @@ class FanWalk {
 
   // When the slip leaves its arc, and for which.
   [[nodiscard]] Arrival slip_arrival(const Arc& arc, const Vector& slip, const Vector& rate) const {
-    if (arc.count == fan_.directions()) return {};
-    if (fan_.tangents() == 1) {
-      return nears(slip[0], rate[0]) ? Arrival{-slip[0] / rate[0], fan_.all()} : Arrival{};
+    if (arc.count == polygon_.directions()) return {};
+    if (polygon_.tangents() == 1) {
+      return nears(slip[0], rate[0]) ? Arrival{-slip[0] / rate[0], polygon_.all()} : Arrival{};
     }
-    const int k = fan_.directions();
+    const int k = polygon_.directions();
     if (arc.count == 2) {
-      const Vector ray = fan_.ray(arc.first);
+      const Vector ray = polygon_.ray(arc.first);
       const double change = ray.dot(rate);
       if (!(change < 0.0)) return {};
-      return {std::max(0.0, -ray.dot(slip) / change), fan_.all()};
+      return {std::max(0.0, -ray.dot(slip) / change), polygon_.all()};
     }
     Arrival first;
     for (const int j : {arc.first, (arc.first + k - 1) % k}) {
-      const Vector inward = j == arc.first ? fan_.edge(j) : Vector(-fan_.edge(j));
+      const Vector inward = j == arc.first ? polygon_.edge(j) : Vector(-polygon_.edge(j));
       const double change = inward.dot(rate);
       if (!(change < 0.0)) continue;
       const double length = std::max(0.0, -inward.dot(slip) / change);
@@ -145,7 +145,7 @@ class FanWalk {
     return first;
   }
 
-  void move(FanMotion motion) {
+  void move(PolygonMotion motion) {
     std::vector<double> touching(at(m_), kInfinite);
     std::vector<Arrival> arrivals(at(m_));
     double length = draws_.left;
@@ -153,16 +153,16 @@ class FanWalk {
       if (nears(state_.u[i], motion.rate[i])) touching[at(i)] = -state_.u[i] / motion.rate[i];
       length = std::min(length, touching[at(i)]);
       if (state_.u[i] > 0.0) continue;
-      const int t = m_ + fan_.tangents() * i;
-      motion.rate.segment(t, fan_.tangents()) =
-          fan_.onto(motion.slip[at(i)], slip_of(motion.rate, i));
+      const int t = m_ + polygon_.tangents() * i;
+      motion.rate.segment(t, polygon_.tangents()) =
+          polygon_.onto(motion.slip[at(i)], slip_of(motion.rate, i));
       arrivals[at(i)] =
           slip_arrival(motion.slip[at(i)], slip_of(state_.u, i), slip_of(motion.rate, i));
       length = std::min(length, arrivals[at(i)].length);
     }
     const bool event = length < draws_.left;
     const double together = event ? length * (1.0 + kTogether) : 0.0;
-    FanState next{state_.u + length * motion.rate, state_.slip};
+    PolygonState next{state_.u + length * motion.rate, state_.slip};
     for (int i = 0; i < m_; ++i) {
       double& normal = next.u[i];
       const bool touched = touching[at(i)] < kInfinite &&
@@ -173,8 +173,9 @@ class FanWalk {
       next.slip[at(i)] = arrivals[at(i)].length < kInfinite
                              ? reached(i, motion.slip[at(i)], arrivals[at(i)], together, slip)
                              : motion.slip[at(i)];
-      next.slip[at(i)] = fan_.closest(next.slip[at(i)], slip, kMet * size_);
-      next.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(next.slip[at(i)], slip);
+      next.slip[at(i)] = polygon_.closest(next.slip[at(i)], slip, kMet * size_);
+      next.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) =
+          polygon_.onto(next.slip[at(i)], slip);
     }
     int key = -1;  // the first of the boundaries that are met, normals before slips
     for (int i = 0; event && i < m_ && key < 0; ++i) {
@@ -182,7 +183,7 @@ class FanWalk {
     }
     for (int i = 0; event && i < m_ && key < 0; ++i) {
       if (state_.u[i] > 0.0 || next.slip[at(i)] == motion.slip[at(i)]) continue;
-      key = m_ * (1 + fan_.number(next.slip[at(i)])) + i;
+      key = m_ * (1 + polygon_.number(next.slip[at(i)])) + i;
     }
     certify(motion, next.u, length);
     const Vector before = state_.u;
@@ -204,33 +205,33 @@ class FanWalk {
                             const Vector& slip) const {
     const Vector before = slip_of(state_.u, i);
     bool there = arrival.length <= together;
-    if (!there && fan_.tangents() == 1) there = nears(before[0], slip[0]);
-    if (!there && fan_.tangents() > 1) {
+    if (!there && polygon_.tangents() == 1) there = nears(before[0], slip[0]);
+    if (!there && polygon_.tangents() > 1) {
       if (moving.count == 2) {
-        there = fan_.ray(moving.first).dot(slip) <= 0.0;
+        there = polygon_.ray(moving.first).dot(slip) <= 0.0;
       } else {
-        const double side = fan_.edge(arrival.slip.first).dot(slip);
+        const double side = polygon_.edge(arrival.slip.first).dot(slip);
         there = (arrival.slip.first == moving.first ? side : -side) <= 0.0;
       }
     }
     if (!there) return moving;
-    if (arrival.slip.count != 2 || fan_.tangents() == 1) return fan_.all();
-    return fan_.ray(arrival.slip.first).dot(slip) > 0.0 ? arrival.slip : fan_.all();
+    if (arrival.slip.count != 2 || polygon_.tangents() == 1) return polygon_.all();
+    return polygon_.ray(arrival.slip.first).dot(slip) > 0.0 ? arrival.slip : polygon_.all();
   }
 
   // (39), (40) at both ends of a piece, and that it gains no energy.
-  void certify(const FanMotion& motion, const Vector& next, double length) {
+  void certify(const PolygonMotion& motion, const Vector& next, double length) {
     double wrong = 0.0;
     for (int i = 0; i < m_; ++i) {
       const double normal = motion.impulse[i];
       const Vector friction = slip_of(motion.impulse, i);
       const double limit = mechanism_.friction[i] * normal;
-      if (normal < 0.0 || fan_.beyond(friction, limit) > 1e-12 * limit) wrong = kInfinite;
+      if (normal < 0.0 || polygon_.beyond(friction, limit) > 1e-12 * limit) wrong = kInfinite;
       if (!(normal > 0.0)) continue;
       for (const Vector* u : {&std::as_const(state_.u), &next}) {
         wrong = std::max(wrong, (*u)[i] / size_);
         const Vector slip = slip_of(*u, i);
-        const double lacking = limit * fan_.most_taken(slip) + friction.dot(slip);
+        const double lacking = limit * polygon_.most_taken(slip) + friction.dot(slip);
         if (lacking > 1e-12 * limit * slip.lpNorm<1>()) {
           wrong = std::max(wrong, lacking / limit / size_);
         }
@@ -256,7 +257,7 @@ class FanWalk {
       if (state_.u[i] > 0.0) continue;
       if (state_.u[i] == 0.0) vanished_[at(i)].insert(-1);
       if (state_.slip[at(i)].count != 1) {
-        vanished_[at(i)].insert(fan_.number(state_.slip[at(i)]));
+        vanished_[at(i)].insert(polygon_.number(state_.slip[at(i)]));
       }
     }
     ++cycle_events_;
@@ -273,7 +274,7 @@ class FanWalk {
   }
 
   void take_limit() {
-    const FanCycle &a = cycles_[0], &b = cycles_[1], &c = cycles_[2];
+    const PolygonCycle &a = cycles_[0], &b = cycles_[1], &c = cycles_[2];
     const double ratio = c.length / b.length;
     if (c.vanished != b.vanished || c.events != b.events || !(ratio < kSlowest)) return;
     const Vector before = b.u - a.u, after = c.u - b.u;
@@ -282,7 +283,7 @@ class FanWalk {
     if (!((after - ratio * before).cwiseAbs().maxCoeff() <= slack)) return;
     const double more = ratio / (1.0 - ratio);
     if (!(more * c.length < draws_.left)) return;
-    FanState limit{state_.u + more * after, state_.slip};
+    PolygonState limit{state_.u + more * after, state_.slip};
     for (int i = 0; i < m_; ++i) {
       if (!settles(i, c.vanished[at(i)], limit)) return;
     }
@@ -295,7 +296,7 @@ class FanWalk {
 
   // Whether contact i's limit is 0 where something vanished in every cycle and otherwise in the
   // closure of what it is now.
-  [[nodiscard]] bool settles(int i, std::set<int> vanished, FanState& limit) const {
+  [[nodiscard]] bool settles(int i, std::set<int> vanished, PolygonState& limit) const {
     const double nothing = kSettled * size_;
     const bool touched = vanished.erase(-1) > 0;
     if (std::abs(limit.u[i]) <= nothing) {
@@ -305,16 +306,16 @@ class FanWalk {
     }
     if (limit.u[i] > 0.0) return true;
     const Vector slip = slip_of(limit.u, i);
-    const Arc now = fan_.opposing(slip, nothing);
+    const Arc now = polygon_.opposing(slip, nothing);
     Arc& arc = limit.slip[at(i)];
-    if (vanished.size() == 1) arc = fan_.arc(*vanished.begin());
-    if (vanished.size() > 1) arc = fan_.all();
+    if (vanished.size() == 1) arc = polygon_.arc(*vanished.begin());
+    if (vanished.size() > 1) arc = polygon_.all();
     if (vanished.empty() && state_.u[i] > 0.0) arc = now;
     for (int j = 0; j < arc.count; ++j) {  // less slip is opposed by more directions
-      if (!fan_.contains(now, (arc.first + j) % fan_.directions())) return false;
+      if (!polygon_.contains(now, (arc.first + j) % polygon_.directions())) return false;
     }
     arc = now;
-    limit.u.segment(m_ + fan_.tangents() * i, fan_.tangents()) = fan_.onto(arc, slip);
+    limit.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) = polygon_.onto(arc, slip);
     return true;
   }
 
@@ -336,15 +337,15 @@ class FanWalk {
 
   const Mechanism& mechanism_;
   const ImpactSettings& settings_;
-  Fan fan_;
+  FrictionPolygon polygon_;
   int m_;
-  FanState state_;
+  PolygonState state_;
   double size_;
   double longest_ = 0.0;
   EventDraws draws_;
   Trajectory result_;
   int redrawn_ = 0, events_ = 0;
-  std::deque<FanCycle> cycles_;
+  std::deque<PolygonCycle> cycles_;
   int key_ = -1, cycle_events_ = 0;
   double cycle_length_ = 0.0;
   std::vector<std::set<int>> vanished_;
@@ -352,11 +353,11 @@ class FanWalk {
 
 }  // namespace
 
-FanEventSimulator::FanEventSimulator(const Mechanism& mechanism, const ImpactSettings& settings,
-                                     std::uint32_t problem)
+PolygonEventSimulator::PolygonEventSimulator(const Mechanism& mechanism,
+                                             const ImpactSettings& settings, std::uint32_t problem)
     : mechanism_(mechanism), settings_(settings), problem_(problem) {}
 
-Trajectory FanEventSimulator::run(std::int64_t sample, bool keep_path) const {
+Trajectory PolygonEventSimulator::run(std::int64_t sample, bool keep_path) const {
   if (mechanism_.contacts() == 0) {
     Trajectory still;
     still.status = TrajectoryStatus::terminated;
@@ -364,7 +365,7 @@ Trajectory FanEventSimulator::run(std::int64_t sample, bool keep_path) const {
     if (keep_path) still.path.push_back(still.velocity);
     return still;
   }
-  return FanWalk(mechanism_, settings_, problem_, sample)(keep_path);
+  return PolygonWalk(mechanism_, settings_, problem_, sample)(keep_path);
 }
 
 }  // namespace carom::reference

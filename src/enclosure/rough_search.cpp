@@ -1,10 +1,10 @@
-#include "enclosure/draft.hpp"
+#include "enclosure/rough_search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "enclosure/hand_over.hpp"
+#include "enclosure/propagate.hpp"
 
 namespace carom::enclosure {
 
@@ -19,14 +19,14 @@ double length(const Tuple& row) {
 /// By how much points with first number 1 lie outside of a row; negative inside.
 double beyond(const Tuple& row, const Tuple& point, bool few) { return -dot(row, point, few); }
 
-bool holds(const DraftPiece& piece, const DraftPoints& points) {
+bool holds(const RoughPiece& piece, const RoughPoints& points) {
   const auto within = [&](const Tuple& r) {
-    return std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+    return std::all_of(points.begin(), points.end(), [&](const RoughPoint& point) {
       return dot(r, point.at, piece.few) >= -kRoughZero;
     });
   };
   const auto on = [&](const Tuple& e) {
-    return std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+    return std::all_of(points.begin(), points.end(), [&](const RoughPoint& point) {
       return sign_of_dot(e, point.at, piece.few) == 0;
     });
   };
@@ -45,7 +45,7 @@ void make_unit(Tuples& rows) {
 
 }  // namespace
 
-double DraftPiece::distance(const Tuple& point) const {
+double RoughPiece::distance(const Tuple& point) const {
   for (const Tuple& e : equations) {
     if (sign_of_dot(e, point, few) != 0) return std::numeric_limits<double>::infinity();
   }
@@ -54,11 +54,11 @@ double DraftPiece::distance(const Tuple& point) const {
   return most;
 }
 
-Draft::Draft(const RoundedImpact& impact, Faces& faces)
+RoughSearch::RoughSearch(const RoundedImpact& impact, Faces& faces)
     : impact_(impact), faces_(faces), row_(rough(impact.row)) {}
 
-DraftPoint Draft::point(const Tuple& at) const {
-  DraftPoint result{at, {}};
+RoughPoint RoughSearch::point(const Tuple& at) const {
+  RoughPoint result{at, {}};
   for (std::size_t k = 0; k < row_.size(); ++k) {
     const int sign = sign_of_dot(row_[k], at, few());
     if (sign > 0) result.signs.above |= 1U << k;
@@ -67,22 +67,22 @@ DraftPoint Draft::point(const Tuple& at) const {
   return result;
 }
 
-DraftPoints Draft::points(const Tuples& all) const {
-  DraftPoints result;
+RoughPoints RoughSearch::points(const Tuples& all) const {
+  RoughPoints result;
   result.reserve(all.size());
   for (const Tuple& at : all) result.push_back(point(at));
   return result;
 }
 
 template <class Hand>
-void Draft::pass_on(const DraftPoints& points, const Hand& hand) {
-  const auto cross = [&](int k, const DraftPoint& p, const DraftPoint& q) {
+void RoughSearch::pass_on(const RoughPoints& points, const Hand& hand) {
+  const auto cross = [&](int k, const RoughPoint& p, const RoughPoint& q) {
     return point(crossing(row_[static_cast<std::size_t>(k)], p.at, q.at, few()));
   };
-  hand_over(faces_, impact_.contacts, points, cross, hand);
+  propagate(faces_, impact_.contacts, points, cross, hand);
 }
 
-const Draft::RoughFace& Draft::face(FaceCode code) {
+const RoughSearch::RoughFace& RoughSearch::face(FaceCode code) {
   const auto known = rough_.find(code);
   if (known != rough_.end()) return known->second;
   const Face& exact = faces_.face(code);
@@ -91,9 +91,9 @@ const Draft::RoughFace& Draft::face(FaceCode code) {
   return rough_.emplace(code, std::move(own)).first->second;
 }
 
-bool Draft::close(const RoughFace& face, const DraftPoints& points, DraftPiece& piece) {
+bool RoughSearch::close(const RoughFace& face, const RoughPoints& points, RoughPiece& piece) {
   Tuples all = face.motion;
-  for (const DraftPoint& point : points) all.push_back(point.at);
+  for (const RoughPoint& point : points) all.push_back(point.at);
   RoughHull hulled = rough_hull(impact_.size(), all, face.side, limits_.many);
   if (!hulled.known) return false;
   piece.equations = std::move(hulled.equations);
@@ -104,17 +104,17 @@ bool Draft::close(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   return true;
 }
 
-double Draft::slack() const {
+double RoughSearch::slack() const {
   constexpr std::int64_t kPatience = 32;
   return std::ldexp(limits_.tolerance,
                     static_cast<int>(std::min<std::int64_t>(made_, 192) / kPatience));
 }
 
-void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& piece) {
+void RoughSearch::widen(const RoughFace& face, const RoughPoints& points, RoughPiece& piece) {
   Tuples equations;
   equations.swap(piece.equations);
   for (Tuple& equation : equations) {
-    const bool kept = std::all_of(points.begin(), points.end(), [&](const DraftPoint& point) {
+    const bool kept = std::all_of(points.begin(), points.end(), [&](const RoughPoint& point) {
       return sign_of_dot(equation, point.at, few()) == 0;
     });
     if (kept) {
@@ -128,7 +128,7 @@ void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   make_unit(piece.rows);
   for (Tuple& row : piece.rows) {
     double most = 0.0;
-    for (const DraftPoint& point : points) most = std::max(most, beyond(row, point.at, few()));
+    for (const RoughPoint& point : points) most = std::max(most, beyond(row, point.at, few()));
     if (most > 0.0) row[0] += 1.25 * most + slack() / 16.0;
   }
   equations = face.zero;
@@ -140,14 +140,15 @@ void Draft::widen(const RoughFace& face, const DraftPoints& points, DraftPiece& 
   piece.number = made_++;
 }
 
-void Draft::add(FaceCode code, const DraftPoints& points, bool reached, const Question& question) {
-  std::vector<DraftPiece>& pieces = family_[code];
+void RoughSearch::add(FaceCode code, const RoughPoints& points, bool reached,
+                      const Question& question) {
+  std::vector<RoughPiece>& pieces = family_[code];
   if (std::any_of(pieces.begin(), pieces.end(),
-                  [&](const DraftPiece& piece) { return holds(piece, points); })) {
+                  [&](const RoughPiece& piece) { return holds(piece, points); })) {
     return;
   }
   const RoughFace& own = face(code);
-  DraftPiece made;
+  RoughPiece made;
   made.code = code;
   made.few = few();
   if (pieces.size() < limits_.pieces) {
@@ -165,13 +166,13 @@ void Draft::add(FaceCode code, const DraftPoints& points, bool reached, const Qu
     if (least < slack()) {
       widen(own, points, made);
     } else {
-      DraftPoints both = made.vertices;
+      RoughPoints both = made.vertices;
       both.insert(both.end(), points.begin(), points.end());
       lost_ = lost_ || !close(own, both, made);
     }
     made.reached = false;
   }
-  std::erase_if(pieces, [&](const DraftPiece& piece) { return holds(made, piece.vertices); });
+  std::erase_if(pieces, [&](const RoughPiece& piece) { return holds(made, piece.vertices); });
   if (question && own.exact->terminal && !lost_) {
     const Met met = question(code, made);
     doubtful_ = met == Met::perhaps;
@@ -181,7 +182,7 @@ void Draft::add(FaceCode code, const DraftPoints& points, bool reached, const Qu
   pieces.push_back(std::move(made));
 }
 
-bool Draft::run(const DraftLimits& limits, const Question& question) {
+bool RoughSearch::run(const RoughLimits& limits, const Question& question) {
   limits_ = limits;
   family_.clear();
   open_.clear();
@@ -189,7 +190,7 @@ bool Draft::run(const DraftLimits& limits, const Question& question) {
   lost_ = doubtful_ = false;
   met_ = Met::no;
   bool reached = true;
-  const auto hand = [&](FaceCode code, const DraftPoints& points) {
+  const auto hand = [&](FaceCode code, const RoughPoints& points) {
     if (!lost_ && met_ == Met::no) add(code, points, reached, question);
   };
   pass_on({point(rough(impact_.start))}, hand);
@@ -200,27 +201,27 @@ bool Draft::run(const DraftLimits& limits, const Question& question) {
     const RoughFace& own = face(code);
     const auto& pieces = family_[code];
     const auto piece = std::find_if(pieces.begin(), pieces.end(),
-                                    [n = number](const DraftPiece& p) { return p.number == n; });
+                                    [n = number](const RoughPiece& p) { return p.number == n; });
     if (piece == pieces.end() || own.exact->terminal) continue;
     reached = piece->reached;
-    for (const DraftPoints& points : parts(*own.exact, piece->vertices)) {
+    for (const RoughPoints& points : parts(*own.exact, piece->vertices)) {
       pass_on(points, hand);
     }
   }
   return !lost_ && met_ == Met::no;
 }
 
-std::vector<DraftPiece> Draft::plan() {
-  std::vector<const DraftPiece*> pieces;
+std::vector<RoughPiece> RoughSearch::plan() {
+  std::vector<const RoughPiece*> pieces;
   std::map<FaceCode, std::vector<std::size_t>> of_face;
   for (const auto& [code, kept] : family_) {
-    for (const DraftPiece& piece : kept) {
+    for (const RoughPiece& piece : kept) {
       of_face[code].push_back(pieces.size());
       pieces.push_back(&piece);
     }
   }
   std::vector<std::size_t> next;
-  const auto hand = [&](FaceCode code, const DraftPoints& points) {
+  const auto hand = [&](FaceCode code, const RoughPoints& points) {
     const auto found = of_face.find(code);
     if (found == of_face.end()) return;
     std::size_t nearest = found->second.front();
@@ -245,7 +246,7 @@ std::vector<DraftPiece> Draft::plan() {
     next.clear();
     const RoughFace& own = face(pieces[at]->code);
     if (!own.exact->terminal) {
-      for (const DraftPoints& points : parts(*own.exact, pieces[at]->vertices)) {
+      for (const RoughPoints& points : parts(*own.exact, pieces[at]->vertices)) {
         pass_on(points, hand);
       }
     }
@@ -267,7 +268,7 @@ std::vector<DraftPiece> Draft::plan() {
       if (!seen[to]) enter(to);
     }
   }
-  std::vector<DraftPiece> result;
+  std::vector<RoughPiece> result;
   for (auto at = done.rbegin(); at != done.rend(); ++at) result.push_back(*pieces[*at]);
   return result;
 }
