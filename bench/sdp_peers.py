@@ -8,7 +8,7 @@ FOLDER holds SET/NUMBER.dat-s in SDPA's sparse format; what is true of a set's p
 first word of its name. Clarabel and SCS come from PyPI, CSDP is the command of that name. Each is
 called once a programme with matrices made before the clock runs; what a call itself costs is
 measured on a programme of one number, and subtracted. An answer counts as solved where eigenvalues
-of C - sum y A, of X, <A_i, X> - b_i and the gap, each beside the size of what it belongs to, are
+of C - sum y A, of X, <A_i, X> - b_i and the gap, each relative to the size of what it belongs to, are
 within 1e-7, and an infeasible or unbounded programme where the code says so; false_success is the
 share whose own status the numbers, or the truth, contradict by more than 1e-5. CPU time, one
 thread. Codes that are not installed are left out."""

@@ -216,7 +216,7 @@ class LcpJudge {
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
 
-  /// f(entry, j) along row i, a register at a time; behind the row zeros.
+  /// f(entry, j) along row i, a register at a time; after the row zeros.
   template <class F>
   CAROM_INLINE void each_entry(int i, F&& f) const {
     const double* from = row(i);
@@ -244,7 +244,7 @@ class LcpJudge {
     });
   }
 
-  /// w_i and the magnitudes of the products in it; zero behind the last row.
+  /// w_i and the magnitudes of the products in it; zero after the last row.
   CAROM_INLINE void multiply(int i) const {
     at_.value[i] = 0.0;
     at_.size[i] = 0.0;

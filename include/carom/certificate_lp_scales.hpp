@@ -73,7 +73,7 @@ CAROM_HOST_DEVICE constexpr long lp_certificate_workspace(int rows, int columns)
 
 /// The optimality conditions of one polytope and one objective, with their data: as
 /// certificate_qp_scales.hpp has them for P = 0, whose equations in x are the rows and the columns'
-/// bounds, and in y the reduced costs. A row's activity counts as one more variable behind the n
+/// bounds, and in y the reduced costs. A row's activity counts as one more variable after the n
 /// columns, and y_i as its reduced cost.
 /// PaddedRows, PaddedColumns: sizes that are known when this is compiled, multiples of
 /// kPackPadding, m and n or more; the workspace then begins at WorkspaceReals<Lanes>{} + First. 0:

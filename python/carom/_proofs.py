@@ -27,7 +27,7 @@ def _largest(values: np.ndarray) -> float:
 
 
 def sdp_residuals(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> np.ndarray:
-    """As SdpResult::residual says; of a proof: what is left of it beside its terms."""
+    """As SdpResult::residual says; of a proof: what is left of it relative to its terms."""
     sizes = [int(size) for size in problem["blocks"]]
     n, v = answer["y"].shape
     length = answer["x"].shape[1]

@@ -211,7 +211,7 @@ class Solver final : public AnySolver {
     std::int64_t stride;
   };
 
-  /// Borrows what lies in order, else puts the problems' values one behind the other.
+  /// Borrows what lies in order, else puts the problems' values one after the other.
   template <class Value>
   void take(const char* name, const Extents& extents, Buffer<Value>& array) const {
     const auto at = given_.find(name);

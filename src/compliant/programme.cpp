@@ -80,7 +80,7 @@ MatrixXd rows_of(const MatrixXd& matrix, const std::vector<int>& picked) {
   return out;
 }
 
-/// Least eigenvalue of a group's G M^-1 G' over the largest from which on it has an M^ (24).
+/// Least eigenvalue of a group's G M^-1 G' over the largest from which it has an M^ (24).
 constexpr double kRedundant = 1e-6;
 
 /// M^ (dG/dt) v of (23) for every row of a group that has an M^, else zero.
@@ -256,7 +256,7 @@ struct ProgrammeAnswer {
 
 /// Residual above which any solved form is better.
 constexpr double kPoor = 1e-6;
-/// Variables without friction from which on the active set is faster than the automatic choice,
+/// Variables without friction from which the active set is faster than the automatic choice,
 /// ten times at 900.
 constexpr Index kManyVariables = 128;
 
@@ -316,7 +316,7 @@ void solve_open(const std::vector<ConvexProgramme>& programmes,
   }
 }
 
-/// Rows to a velocity from which on the programme of only unilateral rows is solved in velocities.
+/// Rows to a velocity from which the programme of only unilateral rows is solved in velocities.
 constexpr int kRowsToAVelocity = 2;
 constexpr int kFoundationIterations = 100;
 

@@ -20,7 +20,7 @@ struct Attempt {
 };
 inline constexpr Attempt kAttempts[] = {
     {1, 96, false}, {2, 192, false}, {16, 1024, false, 2}, {2, std::int64_t{1} << 40, true}};
-/// Polyhedra made before it is worth while to make a rough search first.
+/// Polyhedra made before it is worthwhile to make a rough search first.
 inline constexpr Attempt kSmallAttempt = {1, 8, false};
 
 /// length: RoundedImpact::length.

@@ -15,7 +15,7 @@ namespace {
 constexpr double kRoundedUp = 1e-15;
 constexpr int kMantissa = std::numeric_limits<double>::digits;
 
-/// An echelon of integer rows: each has a column where those behind it have 0.
+/// An echelon of integer rows: each has a column where those after it have 0.
 class Echelon {
  public:
   /// Whether the row is no combination of those so far; it then is one of them.

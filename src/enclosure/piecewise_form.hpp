@@ -92,7 +92,7 @@ class FormSearch {
   /// The chosen conditions as the program's rows.
   void fill(const std::vector<std::size_t>& chosen, const Eigen::VectorXd& velocity, bool margin,
             InnerProgram& program) const;
-  /// Over all conditions; margin: the unknown behind the others stands in every row. Empty where it
+  /// Over all conditions; margin: the unknown after the others stands in every row. Empty where it
   /// fails.
   [[nodiscard]] Solved solve(InnerProgram program, const Eigen::VectorXd& velocity,
                              bool margin) const;

@@ -21,7 +21,7 @@ constexpr std::int64_t kFew = 4;           // ... so many more
 constexpr unsigned kLongestPlanned = 768;  // bits with which hulls are no longer what was expected
 
 constexpr std::size_t kMany = 48;  // points of a part, ...
-constexpr unsigned kHuge = 2048;   // ... or bits, from which on no polyhedron is made anew
+constexpr unsigned kHuge = 2048;   // ... or bits, from which no polyhedron is made anew
 
 unsigned longest(const Points& points) {
   unsigned most = 0;

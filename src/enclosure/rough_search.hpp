@@ -67,7 +67,7 @@ class RoughSearch {
   /// As Reach::met; no statement where what met it is `doubtful`: too close for doubles.
   [[nodiscard]] Met met() const { return met_; }
   [[nodiscard]] bool doubtful() const { return doubtful_; }
-  /// The polyhedra of the last run, each behind those that it has its parts from where there is
+  /// The polyhedra of the last run, each after those that it has its parts from where there is
   /// such an order.
   [[nodiscard]] std::vector<RoughPiece> plan();
   [[nodiscard]] std::int64_t made() const { return made_; }

@@ -107,7 +107,7 @@ class ModeTableBuilder {
   std::vector<int> chosen_;            // entries of the table
   std::size_t used_ = 0;               // of these, the first, that pilots met
   std::vector<std::uint64_t> solved_;  // [chosen, words]
-  std::vector<int> places_;            // order of the conditions of each, one behind the other
+  std::vector<int> places_;            // order of the conditions of each, one after the other
   // Of pilots along the path.
   Buffer<double> reals_;
   std::vector<int> ints_;

@@ -56,7 +56,7 @@ std::vector<std::string> split_words(std::string_view line) {
 
 std::vector<std::size_t> input_words(const std::vector<std::string>& words) {
   std::vector<std::size_t> places;
-  for (std::size_t i = 2; i < words.size(); ++i) {  // behind the program and its command
+  for (std::size_t i = 2; i < words.size(); ++i) {  // after the program and its command
     if (words[i].empty() || words[i].front() == '-') continue;
     if (words[i - 1] == "--output" || words[i - 1] == "--plot") continue;
     std::error_code ignored;

@@ -71,7 +71,7 @@ bool slides(const Setting& s, int way) { return s.tables.choices[6 + way] == bod
 
 namespace {
 
-constexpr double kMostSize = 1e4;  // of unknowns beside the energy's
+constexpr double kMostSize = 1e4;  // of unknowns relative to the energy's
 
 std::optional<PosedLabels> posed(const Setting& s) {
   if (!s.usable) return {};

@@ -16,7 +16,7 @@ inline constexpr int kLabelledNumbers = 24;
 
 struct LabelledCertificate {
   bool found = false;
-  double margin = 0.0;  ///< slack of all conditions, beside their sizes
+  double margin = 0.0;  ///< slack of all conditions, relative to their sizes
   std::array<double, kLabelledNumbers> numbers{};
 };
 

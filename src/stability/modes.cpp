@@ -19,7 +19,7 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr std::string_view kLetters = "FSPN";
-constexpr double kRank = 1e-12;  // of pivots, beside the largest
+constexpr double kRank = 1e-12;  // of pivots, relative to the largest
 
 struct Contact {
   Vector3d normal, tangent;

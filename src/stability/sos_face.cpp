@@ -13,7 +13,7 @@ using Eigen::VectorXd;
 
 constexpr double kFaceRounding = 1e-11;  // a coefficient that vanishes but for rounding
 constexpr double kFaceRank = 1e-9;
-constexpr double kFaceMostSize = 1e4;  // of unknowns beside the unit
+constexpr double kFaceMostSize = 1e4;  // of unknowns relative to the unit
 constexpr double kFaceMostMargin = 1.0;
 
 int weight_in(const SosCondition& c, const Monomial& m) {

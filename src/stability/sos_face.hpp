@@ -38,7 +38,7 @@ class SosFace {
   /// From the variables of either.
   [[nodiscard]] SosSolution solution(const std::vector<double>& y) const;
   /// Largest error of f = sum_k where_k s_k, coefficient by coefficient of the unreduced
-  /// conditions, and negative eigenvalue or multiplier, beside the sizes of f's coefficients.
+  /// conditions, and negative eigenvalue or multiplier, relative to the sizes of f's coefficients.
   [[nodiscard]] double residual(const SosSolution& solution) const;
 
  private:

@@ -13,7 +13,7 @@ namespace carom::stability {
 
 enum class SosTheorem : std::uint8_t {
   one,  ///< a single V = P, which may not rise in flight either (Theorem 1)
-  two,  ///< V2 = y + P beside the energy V1 (Theorem 2)
+  two,  ///< V2 = y + P next to the energy V1 (Theorem 2)
 };
 
 /// f(x) >= 0 wherever all of `where` are >= 0. f is affine in the coefficients of P.

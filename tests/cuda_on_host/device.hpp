@@ -30,7 +30,7 @@ enum class Order { forwards, backwards, random };
 struct Settings {
   Order order;
   unsigned seed;
-  int devices;  ///< that are alike; behind them stands one that is too new for the code
+  int devices;  ///< that are alike; after them stands one that is too new for the code
 };
 /// From CAROM_LANES (forwards, backwards, random) and CAROM_SEED, said once on stderr; without
 /// them random, by another seed in each process. CAROM_DEVICES: 2 unless it is set.

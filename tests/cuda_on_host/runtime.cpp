@@ -90,7 +90,7 @@ struct Copy {
       std::memcpy(to + r * to_pitch, from + r * from_pitch, width);
     }
   }
-  /// The source's rows, one behind the other.
+  /// The source's rows, one after the other.
   [[nodiscard]] std::vector<char> packed() const {
     std::vector<char> rows(width * height);
     for (std::size_t r = 0; r < height; ++r) {

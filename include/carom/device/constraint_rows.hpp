@@ -12,7 +12,7 @@ enum class RowType : std::uint8_t {
   none,        ///< absent: the row is skipped
   bilateral,   ///< spring-damper that pulls and pushes, (15)
   unilateral,  ///< spring-damper that only pushes, (68)
-  normal,      ///< the same, with tangent rows behind it
+  normal,      ///< the same, with tangent rows after it
   tangent,     ///< spring-damper whose force the friction cone limits, (97) and (98)
 };
 

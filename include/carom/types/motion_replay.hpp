@@ -11,7 +11,7 @@ namespace carom {
 
 struct ReplaySettings {
   double step = 1e-4;       ///< of time [s], and half of it, > 0
-  double tolerance = 1e-6;  ///< of positions and velocities beside the steps' own error
+  double tolerance = 1e-6;  ///< of positions and velocities in addition to the steps' own error
   double longest = 3.0;     ///< time replayed of one motion [s]
 
   /// Errors: InvalidInput naming the field and its value.

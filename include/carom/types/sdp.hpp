@@ -53,7 +53,7 @@ struct SdpResult {
   double objective = 0.0;  ///< b'y
   double dual = 0.0;       ///< <C, X>
   /// Largest of: negative eigenvalues of C - sum y A and of X, |<A_i, X> - b_i|, the gap
-  /// <C, X> - b'y; each beside the size of what it belongs to. Of a proof likewise.
+  /// <C, X> - b'y; each relative to the size of what it belongs to. Of a proof likewise.
   double residual = 0.0;
   int iterations = 0;
 };

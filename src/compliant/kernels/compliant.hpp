@@ -19,7 +19,7 @@ struct CompliantOptions {
   double tolerance = 1e-9;   ///< of the certificate
   double accuracy = 1e-12;   ///< the contact solver's target, relative
   int max_iterations = 100;  ///< of the contact solver
-  int tangents = 1;          ///< rows behind a normal row
+  int tangents = 1;          ///< rows after a normal row
   bool centripetal = true;
 };
 

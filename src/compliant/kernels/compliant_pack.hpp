@@ -164,7 +164,7 @@ class CompliantPack {
     return bad;
   }
 
-  /// Rows L^-1 g with M = L L', so that D = G M^-1 G' is their Gram matrix; behind them L'v +
+  /// Rows L^-1 g with M = L L', so that D = G M^-1 G' is their Gram matrix; after them L'v +
   /// h L^-1 f.
   CAROM_INLINE void whiten() {
     const V h = m_[at_.step_size];

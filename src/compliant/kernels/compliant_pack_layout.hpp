@@ -11,7 +11,7 @@ struct PackShape {
   int velocities = 0;
   int rows = 0;                        ///< chosen
   int bilateral = 0;                   ///< the first of them
-  int tangents = 1;                    ///< behind a normal row
+  int tangents = 1;                    ///< after a normal row
   RowType type[kPackRows] = {};        ///< to the solver
   std::uint8_t group[kPackRows] = {};  ///< row_group
 

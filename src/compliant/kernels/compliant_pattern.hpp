@@ -10,7 +10,7 @@
 namespace carom::kernels {
 
 /// Counts of the rows chosen: bilateral ones first, then unilateral and normal rows, a normal row's
-/// tangents behind it.
+/// tangents after it.
 struct ChosenRows {
   int active;
   int bilateral;

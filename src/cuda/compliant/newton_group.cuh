@@ -101,10 +101,10 @@ class NewtonGroup {
  protected:
   static constexpr int kRows = 3 * kContacts;
   static constexpr int kVelocities = 6;
-  static constexpr int kRowShown = kRows - 3 + 1;         ///< behind the first contact
+  static constexpr int kRowShown = kRows - 3 + 1;         ///< after the first contact
   static constexpr int kShown = (kRows - 3) * kRowShown;  ///< of ShownRows
   static_assert(kShown >= 3 * (kRows + 2));
-  static constexpr int kMass = 2 * kRows + kVelocities;  ///< of the certificate: M behind the rest
+  static constexpr int kMass = 2 * kRows + kVelocities;  ///< of the certificate: M after the rest
 
   [[nodiscard]] __device__ double w(int i, int j) const { return at_.matrix[i * kRows + j]; }
 
@@ -286,7 +286,7 @@ class NewtonGroup {
   using Block = double[3][3];
 
   /// Rows of the Newton matrix in the group's memory: a row's numbers from the diagonal block of
-  /// the contact that is taken out on, its right-hand side behind them.
+  /// the contact that is taken out on, its right-hand side after them.
   struct ShownRows {
     double* memory;
     int stride;  // even
@@ -417,7 +417,7 @@ class NewtonGroup {
     }
   }
 
-  /// The lane's rows of the Newton matrix, their right-hand side behind them.
+  /// The lane's rows of the Newton matrix, their right-hand side after them.
   __device__ void linearise(double (&upper)[3][kRows + 1]) const {
     kernels::NewtonRow<double> row[3];
     const double impulse[3] = {p(0), p(1), p(2)};

@@ -57,7 +57,7 @@ PackedTables build_tables(const TableSource& source, TableBreadth breadth, int t
   const auto problems = static_cast<std::int64_t>(source.valid.size());
   const int m = source.run.contacts;
   const int rows = source.dimension * m;
-  // Blocks of problems on their threads, then one behind the other.
+  // Blocks of problems on their threads, then one after the other.
   std::vector<PackedTables> blocks(static_cast<std::size_t>((problems + kGrain - 1) / kGrain));
   parallel_for_each(static_cast<std::int64_t>(blocks.size()), threads, [&](std::int64_t b) {
     const std::int64_t begin = b * kGrain, end = std::min(problems, begin + kGrain);

@@ -33,7 +33,7 @@ struct TableSource {
   const double *delassus, *scale, *friction, *contact_velocity, *step_size;
 };
 
-/// A piece's tables as they lie on the device, one behind the other.
+/// A piece's tables as they lie on the device, one after the other.
 struct PackedTables {
   std::vector<TableSlot> slots;  ///< [problems]; without entries where a problem has no table
   std::vector<double> numbers;

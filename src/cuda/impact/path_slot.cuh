@@ -3,7 +3,7 @@
 #include "cuda/lanes.cuh"
 #include "impact/kernels/contact_path.hpp"
 
-/// A problem in the memory of a group of lanes, in front of its contact-mode path and behind it.
+/// A problem in the memory of a group of lanes, in front of its contact-mode path and after it.
 namespace carom::cuda {
 
 /// Lanes of one problem where they act without others; `Together`: with those of the warp's other
@@ -30,7 +30,7 @@ class PathSlot : protected kernels::ContactPath<Dim, double, PathLanes<Contacts>
   /// A problem's memory, whether one follows its path or not.
   template <class Memory>
   struct Layout {
-    Memory tableau;  ///< first: its rows are read two numbers at a time; free behind the path
+    Memory tableau;  ///< first: its rows are read two numbers at a time; free after the path
     Memory x;
     Memory limit;     ///< [contacts], scaled
     Memory friction;  ///< [contacts]
@@ -84,7 +84,7 @@ class PathSlot : protected kernels::ContactPath<Dim, double, PathLanes<Contacts>
   }
   /// The lane's velocities in front of the path, normal first.
   [[nodiscard]] __device__ double& u(int r) const { return own_.x[row_of(contact_, r)]; }
-  /// Two vectors of [rows] for what comes behind the path.
+  /// Two vectors of [rows] for what comes after the path.
   [[nodiscard]] __device__ double* spare(int i) const { return own_.tableau + i * kRows; }
 
   [[nodiscard]] __device__ static double weight(int row) { return Base::covering_weight(row, 0); }

@@ -40,7 +40,7 @@ class ProblemStore {
   /// Of problem p of the batch.
   [[nodiscard]] bool valid(std::int64_t p) const { return valid_[place(p)] != 0; }
   [[nodiscard]] ProblemFacts facts(std::int64_t p) const { return facts_[place(p)]; }
-  /// One behind the last.
+  /// One after the last.
   [[nodiscard]] std::int64_t end() const {
     return arrays_.first + static_cast<std::int64_t>(valid_.size());
   }

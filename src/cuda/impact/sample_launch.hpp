@@ -110,7 +110,7 @@ void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t s
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);
 
-/// One warp a trajectory with Lemke's method behind it: the slots of `launch.work`.
+/// One warp a trajectory with Lemke's method after it: the slots of `launch.work`.
 void finish_by_warps(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
                      DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
 

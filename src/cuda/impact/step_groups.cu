@@ -206,7 +206,7 @@ class SlotTask {
 };
 
 /// A block is one warp, whose groups of lanes follow the paths of some problems, all of them a line
-/// at a time; what is before and behind a path waits until all groups have something of it to do.
+/// at a time; what is before and after a path waits until all groups have something of it to do.
 template <class Size>
 __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
     step_groups(const __grid_constant__ StepLaunch launch) {

@@ -18,13 +18,13 @@ class FirstImpacts {
   /// The host's batch outlives it.
   FirstImpacts(const MotionBatch& batch, const MotionSettings& settings);
 
-  /// Those of problem `first` and some behind it, `end` at most: into `view`, until the next call.
+  /// Those of problem `first` and some after it, `end` at most: into `view`, until the next call.
   /// Waits for what `stream` does. Returns where they end.
   std::int64_t upload(std::int64_t first, std::int64_t end, kernels::motion::MotionView& view,
                       cudaStream_t stream);
 
  private:
-  /// One first impact's arrays, one behind the other; pointers are offsets into them.
+  /// One first impact's arrays, one after the other; pointers are offsets into them.
   struct Packed {
     kernels::motion::FirstImpact first{};
     std::vector<char> bytes;

@@ -56,7 +56,7 @@ struct QpPivotWarpLayout {
   double* pivot_inverse;  ///< [N]
   double* inverse;        ///< K, then P^-1, [N, N]
   double* through;        ///< A P^-1, [R, N], then half of the table
-  double* a;              ///< column of the pivot that waits, [R]; b is 2 R behind it
+  double* a;              ///< column of the pivot that waits, [R]; b is 2 R after it
   double* a_down;         ///< its change of the table is a a_down', [R]; likewise b_down
   double* b;              ///< the same of the next one
   double* b_down;
@@ -229,7 +229,7 @@ class QpPivotWarp {
       if (lane_ < N) at_.factor[k * N + lane_] = own;
       if (lane_ > k && lane_ < N) factor[lane_ - k - 1] = -(own * reciprocal);
       barrier();
-      // What is behind the last column is not used.
+      // What is after the last column is not used.
       over_pairs<0, N>(factor, [&](auto j, double value) {
         constexpr int kNext = decltype(j)::value + 1;
         if constexpr (kNext < N) row[j] = fused(value, own, row[kNext]);
@@ -247,7 +247,7 @@ class QpPivotWarp {
       const double own = column[0];
       if (lane_ < N) at_.inverse[k * N + lane_] = own;
       const double value = -(own * at_.pivot_inverse[k]);
-      const double* const below = at_.factor + k * (N + 1) + 1;  // behind the last row not used
+      const double* const below = at_.factor + k * (N + 1) + 1;  // after the last row not used
       unrolled<N - 1>([&](auto i) { column[i] = fused(value, below[i], column[i + 1]); });
     });
     barrier();
@@ -574,7 +574,7 @@ class QpPivotWarp {
     using kernels::fused;
     const int lane = anew(lane_);
     unrolled<R>([&](auto j) {
-      // Of rows before the lane's it reads a_down and b_down, of those behind it a and b.
+      // Of rows before the lane's it reads a_down and b_down, of those after it a and b.
       const bool earlier = j < lane;
       const double* const right = (earlier ? at_.a_down : at_.a) + j;
       double entry = fused(earlier ? a_ : a_down_, right[0], table_[j]);
@@ -625,7 +625,7 @@ class QpPivotWarp {
 
   Layout at_;
   int lane_;
-  int row_;                     ///< a lane behind the last row reads the last one's numbers
+  int row_;                     ///< a lane after the last row reads the last one's numbers
   unsigned in_fours_, behind_;  ///< rows of the chains
   unsigned structure_;          ///< rows with an entry in the lane's column
   double table_[R];             ///< the lane's row, but for its own place

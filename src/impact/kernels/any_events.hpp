@@ -236,7 +236,7 @@ class AnyEventTrajectory {
     if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
   }
 
-  /// The stores and the certificate behind a piece that ends with contact velocities `next`.
+  /// The stores and the certificate after a piece that ends with contact velocities `next`.
   CAROM_INLINE void use_stores(const double* spent, double together, const double* next,
                                double length) {
     double impulse[kMaxRows];
@@ -251,7 +251,7 @@ class AnyEventTrajectory {
     stores_->certify(impulse);
   }
 
-  /// State of contact i's slip t behind a piece, which went towards `arrival` and got there, or
+  /// State of contact i's slip t after a piece, which went towards `arrival` and got there, or
   /// beyond it by rounding.
   CAROM_INLINE int follow_slip(int i, bool reached, int arrival, const double* t) const {
     const int state = modes_.moving[i];

@@ -47,7 +47,7 @@ class PlanarTangents : protected Start<2, Real, Lanes> {
     return pair;
   }
 
-  /// The mode behind the event.
+  /// The mode after the event.
   CAROM_INLINE void conclude_tangent(int contact, int event, int) {
     const int pair = tangent_pair(contact, 0);
     if (int_at_.tangent[contact] == kCorner) {

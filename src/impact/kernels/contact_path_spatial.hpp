@@ -66,7 +66,7 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     return tangent_pair(contact, other);
   }
 
-  /// The mode behind the event.
+  /// The mode after the event.
   CAROM_INLINE void conclude_tangent(int contact, int event, int column) {
     const int mode = int_at_.tangent[contact];
     if (mode == kInside) return conclude_edge(contact, event, column);

@@ -21,7 +21,7 @@ struct EventCycleRules {
 };
 
 /// Events of one stretch that alternate in cycles, each a copy of the one before it and smaller by
-/// one ratio, sum to a geometric series: the state behind all of them is taken at once.
+/// one ratio, sum to a geometric series: the state after all of them is taken at once.
 template <int M>
 class EventSeries : public EventCycleRules {
   static constexpr int kRows = 2 * M;

@@ -28,7 +28,7 @@ struct ModeTableView {
   bool mixed = false;               ///< some steps have several v': draw among the entries
   double beside = 0.0;              ///< share of such a problem's steps that is left to the path
   const int* first = nullptr;       ///< [count + 1]: entry e has rest[first[e]..first[e + 1]]
-  const double* numbers = nullptr;  ///< the arrays below, one behind the other
+  const double* numbers = nullptr;  ///< the arrays below, one after the other
 
   /// Weights of z in the number that draws, [rows + m].
   [[nodiscard]] CAROM_INLINE const double* mix() const { return numbers; }

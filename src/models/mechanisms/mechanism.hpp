@@ -19,7 +19,7 @@
 /// c = J' lambda are -F.
 ///
 /// Constraints are contacts, limits and joints. Each has kRows rows of J: the first is the gradient
-/// of its gap along v, d gap / dt = J_0 v, positive separating; rows behind it are the tangents of
+/// of its gap along v, d gap / dt = J_0 v, positive separating; rows after it are the tangents of
 /// a contact, velocities of the touching points against each other: one in the plane (the normal
 /// turned by -90 degrees), two in space (right-handed, t1 x t2 = n).
 namespace carom::kernels {
@@ -84,7 +84,7 @@ concept DiagonalMechanism = Mechanism<T> && requires(const T& at, double* out) {
 };
 
 /// Mechanisms that carry a configuration and a velocity at which an impact is looked at:
-/// start(p, q, v). The parameters of an impact model come in its order, gravity [m/s2] behind them.
+/// start(p, q, v). The parameters of an impact model come in its order, gravity [m/s2] after them.
 template <class T>
 concept ImpactMechanism = SizedMechanism<T> && requires(const double* p, double* q, double* v) {
   T::start(p, q, v);

@@ -38,7 +38,7 @@ struct Compliance {
 /// What a scenario that does not define a hook gets. It has besides: Mechanism, start, acts
 /// (whether a constraint is there in the step), compliance, advance, energy, displacement.
 struct ScenarioBase {
-  static constexpr int kTangents = 1;  ///< rows behind a normal row
+  static constexpr int kTangents = 1;  ///< rows after a normal row
   static constexpr int kContacts = 0;  ///< usual number of spatial contacts, if CompliantPack shall
                                        ///< be compiled for it
   static constexpr bool kMany = false;  ///< CompliantMany instead of CompliantStep

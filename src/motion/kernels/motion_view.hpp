@@ -63,7 +63,7 @@ struct MotionSampleView : MotionResultArrays<Pointer> {
 };
 
 /// Steps between the arrays' values of neighbouring problems and samples, in bytes, in the order of
-/// the arrays: members of `Arrays` are pointers, one behind the other.
+/// the arrays: members of `Arrays` are pointers, one after the other.
 template <class Arrays>
 struct ArraySteps {
   static constexpr int kCount = static_cast<int>(sizeof(Arrays) / sizeof(char*));
@@ -96,7 +96,7 @@ struct MotionView {
   double drive_interval;
   long first_problem;
   std::uint64_t first_sample;
-  /// First impacts of problem `first_of` and those behind it: of samples below `wide_from` and of
+  /// First impacts of problem `first_of` and those after it: of samples below `wide_from` and of
   /// the others. Null: none are known.
   const FirstImpact* first[2];
   long first_of;

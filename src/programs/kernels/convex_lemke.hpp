@@ -31,7 +31,7 @@ struct ConvexLemkeLayout {
   Memory direction;
   Memory direction_low;
   Memory free;      ///< place of v, or -1
-  Memory variable;  ///< behind the places of v
+  Memory variable;  ///< after the places of v
   Memory row_scale;
   Memory side_row;
   Memory side_sign;
@@ -68,7 +68,7 @@ CAROM_INLINE constexpr long convex_lemke_workspace(long n, long rows, long sides
 }
 
 /// Entries of the covering vector: each in the unit of its own constant, so that a huge number
-/// elsewhere does not blur it, or all alike, so that none is lost beside the others.
+/// elsewhere does not blur it, or all alike, so that none is lost next to the others.
 enum class LemkeCover : std::uint8_t { own, even };
 
 /// Source: variables(), rows(), hessian(i, j), gradient(j), matrix(i, j), lower(i), upper(i),

@@ -17,7 +17,7 @@ using kernels::BoxEnd;
 using kernels::Doubled;
 using kernels::kInfinity;
 
-constexpr double kRefined = 2e-16;  // of what ought to vanish, beside the largest constant
+constexpr double kRefined = 2e-16;  // of what ought to vanish, relative to the largest constant
 constexpr double kRank = 1e-11;     // of the free rows' block, scaled
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }

@@ -26,7 +26,7 @@ struct Box {
 };
 
 /// A problem whose friction rows, of number f, are pairs of unknowns: z_i = b+ - b-, where b+
-/// stands in place of z_i, b- and s behind all z:
+/// stands in place of z_i, b- and s after all z:
 ///   0 <= b+ perp w_i + s >= 0,  0 <= b- perp -w_i + s >= 0,  0 <= s perp mu_i z_j - b+ - b- >= 0.
 class Expansion {
  public:

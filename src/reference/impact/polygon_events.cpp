@@ -199,7 +199,7 @@ class PolygonWalk {
     if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
   }
 
-  // The arc of contact i's slip behind a piece: where it went, if it got there or by rounding
+  // The arc of contact i's slip after a piece: where it went, if it got there or by rounding
   // beyond.
   [[nodiscard]] Arc reached(int i, const Arc& moving, const Arrival& arrival, double together,
                             const Vector& slip) const {

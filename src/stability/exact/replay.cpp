@@ -27,7 +27,7 @@ struct Contact {
   Real mu, e;
 };
 
-/// What is beside the size of a state nothing at all: 60 digits are carried.
+/// Nothing at all relative to the size of a state: 60 digits are carried.
 const Real kNothing("1e-40");
 const Real kBounceEnd("1e-8");  // gap velocities that end a chain of bounces, as everywhere
 

@@ -77,7 +77,7 @@ class LpPool {
           return good < V(1.0);
         });
   }
-  /// Whether a bound is so small beside the values that rounding of these could hide it.
+  /// Whether a bound is so small relative to the values that rounding of these could hide it.
   bool is_mixed() {
     using kernels::select;
     using kernels::smaller;

@@ -44,7 +44,7 @@ class LcpPackJudge {
   }
   [[nodiscard]] const double* matrix() const { return terms_; }
   [[nodiscard]] const double* vector() const { return vector_; }
-  /// Where an answer belongs, [n, lane]; what stands behind it, [n + 1, lane], is free until then.
+  /// Where an answer belongs, [n, lane]; what stands after it, [n + 1, lane], is free until then.
   [[nodiscard]] double* z() const { return z_; }
 
   /// What was loaded with the answer in `z`, once; residual: [lanes], of those whose numbers are

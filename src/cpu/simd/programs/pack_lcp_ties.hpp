@@ -8,7 +8,7 @@ namespace carom::cpu::simd {
 
 /// Whether the entries of a tied row of B^-1 over its rate are lexicographically less than those
 /// of one before it; equal ones are not. a(k), b(k): the entries from k on in a register, those
-/// behind the n-th zero.
+/// after the n-th zero.
 template <class Isa, class Row>
 bool tied_row_precedes(int n, const Row& a, const Row& b) {
   using Pack = typename Isa::Pack;

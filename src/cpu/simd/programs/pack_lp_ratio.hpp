@@ -128,7 +128,7 @@ class SimplexPackRatio {
     Blocking chosen{none, Pack(-1.0), mask(0)};
     Mask has = mask(0);
     Mask on = mask(open);
-    Mask over = mask(0);  // the sum of violations would rise behind the chosen event
+    Mask over = mask(0);  // the sum of violations would rise after the chosen event
     for (int round = 0; round < 2 * m() && any_of(on); ++round) {
       Pack next(kernels::kInfinity);
       Pack next_event(-1.0);

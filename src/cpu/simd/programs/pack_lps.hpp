@@ -161,7 +161,7 @@ class SimplexPack : SimplexPackRatio<Isa, M> {
     take([&](const auto& s) { return s.at.basic_upper; }, m(), basic_upper_);
     take([&](const auto& s) { return s.at.basic_cost; }, m(), basic_cost_);
   }
-  /// Rows stand right behind the n columns here, behind the padded ones there.
+  /// Rows stand directly after the n columns here, after the padded ones there.
   [[nodiscard]] CAROM_INLINE int index_of(const typename Simplex::State& s, int j) const {
     return j < n_ ? j : j - s.columns + n_;
   }

@@ -677,7 +677,7 @@ class QpWideActiveSet {
     }
     return Vector::first_smallest(best, place);
   }
-  /// Zeros behind the active rows.
+  /// Zeros after the active rows.
   CAROM_INLINE void pad(double* of) const {
     for (int k = count_; k < 8 * eights(count_); ++k) of[k] = 0.0;
   }

@@ -67,7 +67,7 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
           return smaller(select(l > V(0.0), l, V(kInfinity)), select(u > V(0.0), u, V(kInfinity)));
         }).key;
   }
-  /// Whether some bound is so small beside the values that rounding of these could hide it.
+  /// Whether some bound is so small relative to the values that rounding of these could hide it.
   [[nodiscard]] CAROM_INLINE bool mixed() const { return smallest_bound_ < kMixed * values_size_; }
 
   /// All rows basic but those whose place a free column takes; columns at their bounds nearest to

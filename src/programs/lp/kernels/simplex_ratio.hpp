@@ -80,7 +80,7 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
       const V x = kernels::load<V>(at().basic_value + i);
       const V sign = kernels::load<V>(at().sign + i);
       const auto rising = rate > V(0.0);
-      // The distances to the bound that is met first and to the one behind it.
+      // The distances to the bound that is met first and to the one after it.
       const V to_lower = select(rising, kernels::load<V>(at().basic_lower + i) - x,
                                 x - kernels::load<V>(at().basic_lower + i));
       const V to_upper = select(rising, kernels::load<V>(at().basic_upper + i) - x,
@@ -107,7 +107,7 @@ class SimplexRatio : protected SimplexBasis<Lanes, PaddedRows, PaddedColumns> {
     double length = kInfinity;
     ArgMin<double> last{-1.0, -1};
     for (int round = 0; round < 2 * m_; ++round) {
-      // The event behind the last one, in the order of lengths and rows.
+      // The event after the last one, in the order of lengths and rows.
       const ArgMin<double> next = argmin_packed(lanes_, 2 * mp(), [&](auto number, int e) {
         using V = decltype(number);
         const V key = kernels::load<V>(at().event + e);

@@ -74,7 +74,7 @@ CAROM_CALL V factor_symmetric(const Lanes& lanes, int n, Memory matrix, Memory i
     lanes.for_each(1, [&](int) { inverse[k] = reciprocal; });
   };
   int k = 0;
-  // Four columns at a time: each entry behind them is loaded and stored once for the four, and sees
+  // Four columns at a time: each entry after them is loaded and stored once for the four, and sees
   // the same operations in the same order.
   for (; k + 4 < n; k += 4) {
     for (int p = k; p < k + 4; ++p) {

@@ -79,7 +79,7 @@ struct ProofSum {
   [[nodiscard]] CAROM_INLINE double blur() const {
     return most > 0.0 ? smaller(1e-9, 2.5e-7 * magnitude(total()) / most) : 0.0;
   }
-  /// Whether a margin is so small beside its terms that what other sums leave may outweigh it.
+  /// Whether a margin is so small relative to its terms that what other sums leave may outweigh it.
   [[nodiscard]] CAROM_INLINE bool is_close() const { return magnitude(total()) < 1e-3 * most; }
   /// Whether no more is left than the rounding of `count` factors leaves of a true zero.
   [[nodiscard]] CAROM_INLINE bool is_rounding(int count) const {
@@ -210,8 +210,8 @@ CAROM_CALL int ray_fault(const Lanes& lanes, const QpShape& shape, const QpView<
   return 2.0 * outweighed < magnitude(slope.total()) ? -1 : kOutweighed;
 }
 
-/// Makes `values` a proof by zeros in place of what rounding left: numbers that are small beside
-/// the others, else, in units that differ, the largest of each sum that has no end. Leaves the
+/// Makes `values` a proof by zeros in place of what rounding left: numbers that are small relative
+/// to the others, else, in units that differ, the largest of each sum that has no end. Leaves the
 /// first one that residual() accepts and fault() finds nothing against; `spare`: count values.
 template <class Lanes, class Memory, class Weight, class Kept, class Residual, class Fault>
 CAROM_CALL double cleaned_proof(const Lanes& lanes, int count, const Memory& values,
