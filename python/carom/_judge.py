@@ -99,12 +99,15 @@ def floor(problems: Any, measured: Any, sigma: Any = None, *, threads: int = 0) 
 class Judgement(Result):
     """Whether measured outcomes of n impacts are in their sets.
 
-    distance (n): of the nearest certified sample, infinite without any; sampled_distance before
-    refinement; resolution: median distance of held-out samples to the others; allowed: distance up to which
-    a sample reaches the measurement; verdict (JudgeVerdict): inside, not_reached, or outside_proven, by the
-    floor or an enclosure. nearest_velocity (n, nv), nearest_impulse (n, d m) [N s], nearest_restitution,
-    nearest_friction (n, m), and where that sample is: number nearest_sample of problem nearest_problem of a
-    run with seed nearest_seed and the intervals interval_* (n, m). floor...: as ImpactFloor.
+    verdict (n): JudgeVerdict: inside; not_reached; outside_proven, by the floor or by an enclosure.
+    distance (n): of the nearest certified sample, infinite without any.
+    sampled_distance (n): the same before refinement.
+    resolution (n): median distance of held-out samples to the others.
+    allowed (n): distance up to which a sample reaches the measurement.
+    nearest_velocity (n, nv), nearest_impulse (n, d m) [N s], nearest_restitution and nearest_friction (n, m):
+    the nearest sample. It is number nearest_sample of problem nearest_problem of a run with seed nearest_seed
+    and the intervals interval_* (n, m).
+    floor...: as in ImpactFloor.
     """
 
     problems: Problems
@@ -147,11 +150,22 @@ def judge(
 ) -> Judgement:  # fmt: skip
     """Whether measured outcomes of impacts are in their sets: floor, nearest certified sample, verdict.
 
-    problems: Problems, or a model's name. measured: v+ (n, nv). sigma: its standard deviations (n, nv) or
-    covariances (n, nv, nv); None: distances are |.|_M over |v-|_M. restitution, friction: as in sample;
-    sampling: further settings of it, in space with friction_directions 16 unless it says otherwise. Every
-    candidate is a certified sample: of the problem first, then of intervals of restitution and friction
-    that shrink around the nearest ones.
+    Parameters:
+
+    problems
+        Problems, or a model's name.
+    measured
+        v+ (n, nv).
+    sigma
+        Standard deviations (n, nv) or covariances (n, nv, nv) of v+. None: distances are |.|_M over |v-|_M.
+    restitution, friction
+        As in sample.
+    sampling
+        Further settings of sample. In space friction_directions is 16 unless it says otherwise.
+
+    Every candidate is a certified sample. The first ones have the intervals of the problem, the others
+    intervals of restitution and friction that shrink around the nearest samples.
+
     Errors: InvalidInput for shapes, settings and numbers.
     """
     batch = given_problems((problems,), False)

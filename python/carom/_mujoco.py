@@ -631,21 +631,29 @@ def from_mujoco(
     time_to_contact: float = 0.0, max_penetration: float | None = None, max_projected: float = 0.05,
     reduce: str | None = None, pad: bool = False, threads: int = 0, on_error: str | None = None,
 ) -> Any:  # fmt: skip
-    """Impact problems of states of a MuJoCo model, just before contacts act; carom.robot has more of it.
+    """Impact problems of states of a MuJoCo model, just before contacts act. carom.robot does this and more.
 
-    data: an MjData, which is left as it is; or qpos (nq) and qvel (nv), or many of them (s, nq) and
-    (s, nv). One state gives Problems, many a list of Problems, one for each number of contacts, with
-    the states' places in index, and in its status, why and states what became of each state; pad=True
-    adds rows of zeros up to the largest. Contacts nearer than activation [m] count, those that touch
-    within time_to_contact [s] at their speed, and joints, balls and tendons at their limits likewise
-    (mu = 0); velocities are those of MuJoCo, or u of v = Z u, Z in lift, where equalities are active.
-    Contacts may be as deep as max_penetration [m, limits rad], None: as robot() takes them. A velocity off the equalities is projected
-    onto them (states.projected, the share of the energy, at most max_projected). reduce="hull" leaves
-    out contacts between others of a patch of one pair of bodies. on_error: "raise" (None: of one
-    state), or "status" (of many): a refused state is in no problem.
+    data: an MjData, which is not changed; or qpos (nq) and qvel (nv); or many states (s, nq) and (s, nv).
 
-    Errors: InvalidInput naming what is not taken: deeper contacts, flexes, anisotropic friction,
-    surface velocities, adhesion, more than 64 contacts or 256 velocities, a velocity off the equalities.
+    One state gives Problems. Many states give a list of Problems, one for each number of contacts. Its
+    attribute index has the place of each state, and status and why say what became of it. pad=True
+    adds rows of zeros up to the largest number of contacts.
+
+    Active are contacts nearer than activation [m], those that touch within time_to_contact [s] at their
+    speed, and joints, balls and tendons at their limits (mu = 0). Contacts may be as deep as
+    max_penetration [m, limits rad]; None: as in robot(). reduce="hull" leaves out contacts that lie
+    between others of a patch of one pair of bodies.
+
+    Velocities are MuJoCo's. Where equalities are active they are u with v = Z u; Z is in lift. A velocity
+    that violates the equalities is projected onto them. That may take the share max_projected of the
+    kinetic energy; states.projected says how much it took.
+
+    on_error: "raise" (the default for one state), or "status" (the default for many): a refused state is in
+    no problem.
+
+    Errors: InvalidInput naming what is not supported: deeper contacts, flexes, anisotropic friction,
+    surface velocities, adhesion, more than 64 contacts or 256 velocities, a velocity that violates the
+    equalities by more than max_projected.
     """
     if (data is None) == (qpos is None):
         raise TypeError("takes data, or qpos and qvel")

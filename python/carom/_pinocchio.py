@@ -391,13 +391,17 @@ def from_pinocchio(
 ) -> Any:  # fmt: skip
     """Impact problems of states of a Pinocchio model, just before contacts act.
 
-    geom: a GeometryModel with its collision pairs; both are left as they are. q (nq) and v (nv), or
-    many of them (s, nq) and (s, nv), velocities as Pinocchio has them (a free-flyer's in the body's
-    frame). friction: a number, or {(name, name): number} of pairs of geometries. One state gives
-    Problems, many a list of them by the number of contacts, as from_mujoco does; the other arguments
-    are its, too. Flat touching faces have a contact at each corner of what they share, polyhedra on a
-    half-space one at each corner that touches; convex meshes are polyhedra, others have a contact for
-    each triangle. Joints of one coordinate at a limit are contacts without friction.
+    geom: a GeometryModel with its collision pairs. It and the model are not changed.
+    q (nq) and v (nv), or many states (s, nq) and (s, nv). Velocities are Pinocchio's: those of a free-flyer
+    are in the body's frame.
+    friction: a number, or {(name, name): number} for pairs of geometries.
+
+    One state gives Problems, many a list of Problems by the number of contacts. The result and the other
+    arguments are as in from_mujoco.
+
+    Flat faces that touch have a contact at each corner of their common area. A polyhedron on a half-space
+    has one at each corner that touches. Convex meshes are polyhedra; other meshes have a contact for
+    each triangle. A joint of one coordinate at its limit is a contact without friction.
 
     Errors: InvalidInput naming contacts deeper than max_penetration [m], pairs without friction or for
     which the collision library has no point, more than 64 contacts or 256 velocities.

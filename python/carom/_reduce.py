@@ -22,14 +22,17 @@ def hull(points: np.ndarray) -> list[int]:
 def patch_corners(
     pos: np.ndarray, frame: np.ndarray, mu: np.ndarray, group: np.ndarray, near: float = NEAR
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which contacts (k) stay, and for each group (g) what that changes: a force through a contact that does
-    not stay is one through those that do up to a moment of at most the first number [m] times the force, and
-    up to the second number times the force in its direction. group (g + 1): where the contacts of one
-    pair of bodies begin, and the end.
+    """Which contacts (k) are kept, and two bounds for each group (g) of what that changes.
 
-    Contacts with one normal, one friction and one plane are a patch, of which the corners stay: a
-    force at a point between others is a sum of such forces at those. near [m]: points so near are one,
-    planes so near too; beyond NEAR corners that stick out by no more are left out as well."""
+    Contacts with one normal, one friction and one plane are a patch. Its corners are kept: a force at a
+    point between them is a sum of such forces at the corners. A force through a contact that is left out
+    is then one through the kept contacts, up to a moment of at most the first bound [m] times the force,
+    and up to the second bound times the force in its direction.
+
+    group (g + 1): where the contacts of each pair of bodies begin, and the end. near [m]: points and planes
+    that are nearer than this are one; with more than NEAR corners, corners that stick out by less are left
+    out, too.
+    """
     pos, frame, mu = (np.ascontiguousarray(each, dtype=np.float64) for each in (pos, frame, mu))
     found = _core.reduce_patches(pos, frame, mu, np.ascontiguousarray(group, dtype=np.int64), near, NEAR, _ALIKE)
     return found["keep"].astype(bool), found["moment"], found["turn"]

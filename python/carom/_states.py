@@ -216,13 +216,15 @@ class StateContact:
 class StateImpacts(Result):
     """Impacts of the states of a robot.
 
-    status (s): StateStatus; why (s): the reason in words, empty where the state is taken; parts:
-    RobotProblems of one number of contacts and velocities each, with their states in index and the
-    contacts' places in rows. velocity (s, nv): the robot's, projected onto its equalities where it
-    kept them not; projected (s): the share of the kinetic energy which that took. depth (s) [m]: of
-    the deepest contact that is taken as touching. merged (s): contacts that reduction left out, which
-    changes moments by at most reduction_moment (s) [m] times the force and directions of forces by
-    reduction_turn (s). islands (s): problems of the state, each of what moves apart from the rest.
+    status (s): StateStatus. why (s): the reason in words, empty where the state is accepted.
+    parts: RobotProblems, one for each number of contacts and velocities. Their index has the states, their
+    rows the places of the contacts.
+    velocity (s, nv): the robot's, projected onto its equalities where it violated them. projected (s): the
+    share of the kinetic energy that the projection took.
+    depth (s) [m]: of the deepest contact that counts as touching.
+    merged (s): number of contacts that reduction left out. This changes moments by at most
+    reduction_moment (s) [m] times the force, and directions of forces by reduction_turn (s).
+    islands (s): number of problems of the state, one for each group of bodies that move separately.
     """
 
     name: str

@@ -101,18 +101,28 @@ def solve_boxed_lcp(
     M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None,
     backend: str = "auto", strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> BoxedLcpResult:  # fmt: skip
-    """lo <= z <= hi and w = M z + q with w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i, w_i = 0
-    between: the variational inequality over a box (Facchinei and Pang 2003).
+    """Solves boxed LCPs, with friction indices where wanted.
 
-    M (n, k, k), q, lo, hi (n, k), infinite or left out where absent; k at most 128. An LCP has lo = 0
-    and no hi, an equation neither. findex (n, k): row i with findex_i = j >= 0 is friction,
-    |z_i| <= mu_i z_j, w_i against z_i; j has no findex and lo_j >= 0. mu (n, k) of friction rows, which
-    then have no bounds of their own; without mu their hi is mu, as in ODE. friction_law "simultaneous"
-    solves this law exactly, as an LCP of order k + 2 f with f friction rows (Stewart and Trinkle 1996),
-    at most 128; "ode" takes z_j from the rows without findex, solved first, as dSolveLCP does, and
-    says in limit_error how far the limits then are from mu z_j.
-    Errors: InvalidInput for shapes, findex, mu and settings; a problem with NaN has the status
-    invalid_input and leaves its neighbours as they are.
+    lo <= z <= hi and w = M z + q with w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i and w_i = 0
+    between: the variational inequality over a box (Facchinei and Pang 2003). An LCP has lo = 0 and no hi, an
+    equation has neither.
+
+    Parameters:
+
+    M, q, lo, hi
+        (n, k, k) and (n, k); bounds that are absent are infinite or left out. k is at most 128.
+    findex
+        (n, k). findex_i = j >= 0 makes row i friction: |z_i| <= mu_i z_j, w_i against z_i. Row j has no
+        findex, and lo_j >= 0.
+    mu
+        (n, k), of friction rows, which then have no bounds of their own. Without mu it is their hi, as in ODE.
+    friction_law
+        "simultaneous" solves this law exactly, as an LCP of order k + 2 f with f friction rows (Stewart and
+        Trinkle 1996), at most 128. "ode" solves the rows without findex first and then keeps these z_j, as
+        ODE's dSolveLCP does; limit_error says how far the limits then are from mu z_j.
+
+    Errors: InvalidInput for shapes, findex, mu and settings. A problem with NaN has the status
+    invalid_input; the others are solved.
     """
     batch = Batch(strict)
     batch.add("matrix", M, "k", "k")

@@ -227,15 +227,26 @@ def make(
     spec: Any, folder: Any, *, shard: Any = None, part: int | Iterable[int] | None = None,
     threads: int = 0, progress: Any = None,
 ) -> int:  # fmt: skip
-    """Computes the parts of a dataset that are not there yet; how many those were.
+    """Computes the parts of a dataset that are missing and returns their number.
 
-    spec: a TOML file, a dict of its tables, or the name of a recipe (RECIPES). folder: a folder, or the URL of an object store
-    (s3://bucket/name, by fsspec). shard: "I/N" or (I, N), every N-th part from I; part: only that one,
-    or those. Parts are the same bytes whoever computes them: shards may overlap, and what a kill
-    interrupted is done again by the next call. progress: called with (parts done, parts); returning
-    False ends the call; True shows a bar.
-    Errors: InvalidInput for the spec, or where the folder holds another dataset; OSError where it
-    cannot be written, with everything that was written whole.
+    Parameters:
+
+    spec
+        A TOML file, a dict of its tables, or the name of a recipe (RECIPES).
+    folder
+        A folder, or the URL of an object store (s3://bucket/name, by fsspec).
+    shard
+        "I/N" or (I, N): every N-th part from part I.
+    part
+        Only this part, or these.
+    progress
+        Called with (parts done, parts in all); returning False ends the call. True shows a bar.
+
+    Parts have the same bytes whoever computes them. Shards may overlap, and the next call completes what was
+    interrupted.
+
+    Errors: InvalidInput for the spec, or where the folder holds another dataset. OSError where it cannot be
+    written; parts that were written completely stay.
     """
     store = store_of(folder)
     resolved = resolve(spec)

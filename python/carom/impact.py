@@ -339,22 +339,40 @@ def sample(
     workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int = 1,
     restitution: Any = None, friction: Any = None, **settings: Any,
 ) -> Any:  # fmt: skip
-    """Samples the post-impact set of every problem (Algorithms 1 and 2).
+    """Samples the set of velocities after each impact (Algorithms 1 and 2 of Halm and Posa).
 
-    problems: Problems (of model(), from_mujoco, ...), a model's name, or the arrays M (n, nv, nv),
-    Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m), v (n, nv): an ImpactResult. Or a list of Problems of
-    several shapes, or the impacts of a robot's states: ImpactRuns, first_problem counting through them.
-    restitution, friction: in place of the problems' own, as Problems.with_intervals takes them: numbers, or
-    intervals (low, high) out of which each sample draws one number a contact (docs/explanation/restitution.md).
-    method, friction_directions: None is lcp (events with restitution or intervals of friction) and 4, of a
-    robot's problems events and 8 up to 16 contacts
-    (on a device 8), lcp and 8 beyond or where a step size is given. turns, of lists and of a robot's
-    states: the samples are shared among so many turns of friction's polygons by equal parts of an edge,
-    which together cover a disc's outcomes; ImpactRuns.velocity and modes have all of them. Sample s of problem p is a function of
-    seed, p, s and the problem only, bit for bit, whatever the threads and shards. progress:
-    called with (samples done, samples in all), ends the run by returning False; True shows a bar.
-    What step_size, max_steps and epsilon leave open follows from each problem; the result's settings
-    and summary say what was taken. epsilon=0 makes no net. mode_table: None is on from 32 samples; it changes the last bits, so give the shards of one run one value.
+    Sample s of problem p depends only on the seed, p, s and the problem. It has the same bits for every
+    number of threads and shards.
+
+    Parameters:
+
+    problems
+        Problems (from model(), robot(), from_mujoco, ...), the name of a model, or the arrays M (n, nv, nv),
+        Jn (n, m, nv), Jt (n, (d-1) m, nv), mu (n, m) and v (n, nv). Also a list of Problems of several
+        shapes, or the impacts of a robot's states; first_problem then counts through all of them.
+    restitution, friction
+        Replace those of the problems: numbers, or intervals (low, high) from which each sample draws one
+        number per contact (Problems.with_intervals, docs/explanation/restitution.md).
+    method
+        None: "lcp", or "events" with restitution or intervals of friction. For a robot's problems "events"
+        up to 16 contacts (8 on a device) if no step size is given.
+    friction_directions
+        None: 4, or 8 for a robot's problems.
+    turns
+        Of lists and of a robot's states: the samples are divided among so many friction polygons, each
+        turned by a further part of an edge. Together they cover the outcomes of a round cone.
+        ImpactRuns.velocity and ImpactRuns.modes contain all of them.
+    mode_table
+        None: on from 32 samples. It changes the last bits, so use one value for all shards of a run.
+    progress
+        Called with (samples done, samples in all); returning False ends the run. True shows a bar.
+    on_error
+        "status", or "raise" at the first problem that is not solved.
+
+    step_size, max_steps and epsilon follow from each problem where they are left out; settings and summary
+    of the result say which values were used. epsilon=0 makes no net.
+
+    Returns an ImpactResult; for a list or a robot's states ImpactRuns.
     Errors: InvalidInput for shapes, settings and numbers.
     """
     ragged = parts_of(problems)

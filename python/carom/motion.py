@@ -254,14 +254,17 @@ def reachable(
 def tree(
     description: Mapping[str, Any], position: Any, velocity: Any, *, name: str = "tree"
 ) -> Motions:
-    """Starts of an own mechanism, a tree of links against half-spaces, in the plane or in space.
+    """Starts of your own mechanism: a tree of links against half-spaces, in the plane or in space.
 
-    description: the keys of a mechanism in a file of the command (docs/reference/files.md): dimension, floating,
-    gravity, links, contacts, half_spaces, springs. position (nq) or (n, nq) and velocity (nv) or (n,
-    nv): in the plane the floating point's x and y, then a number a link; in space the free first
-    link's place and quaternion w, x, y, z, its velocity and angular velocity in its own axes, then a
-    number a link, of a ball joint a quaternion from link to parent and the angular velocity against
-    the parent, in the link's axes. Errors: InvalidInput naming link, contact, half-space or spring and the field.
+    description: the keys of a mechanism in a file of the command (docs/reference/files.md): dimension,
+    floating, gravity, links, contacts, half_spaces, springs.
+
+    position (nq) or (n, nq) and velocity (nv) or (n, nv). In the plane: x and y of the floating point, then
+    a number for each link. In space: place and quaternion w, x, y, z of the free first link, its velocity
+    and its angular velocity in its own axes; then a number for each link, and for a ball joint the quaternion
+    from link to parent and the angular velocity relative to the parent in the link's axes.
+
+    Errors: InvalidInput naming the link, contact, half-space or spring, and the field.
     """
     from ._trees import resolved
 

@@ -26,12 +26,15 @@ _INTERVALS = ("restitution_low", "restitution_high", "friction_high")  # None wh
 class Problems(Result):
     """n impacts of one shape, just before they happen.
 
-    mass_matrix (n, nv, nv); normal_jacobian (n, m, nv); tangent_jacobian (n, (d-1) m, nv), in
-    contact order; friction (n, m); velocity (n, nv). J v is a contact's velocity [m/s], positive
-    normal component separating. dimension d: 2 planar, 3 spatial. distance (n, m): gaps phi [m],
-    where they are known. index (n): place in what they were taken from. restitution_low, restitution_high
-    (n, m) in 0..1 and friction_high (n, m), None where inelastic and where friction is a number: each
-    contact's lies in [low, high]; with_intervals() sets them.
+    mass_matrix (n, nv, nv), normal_jacobian (n, m, nv), tangent_jacobian (n, (d-1) m, nv) in contact order,
+    friction (n, m), velocity (n, nv). J v is a contact's velocity [m/s]; a positive normal component
+    separates.
+    dimension d: 2 planar, 3 spatial.
+    distance (n, m): gaps phi [m], where they are known.
+    index (n): place in the states from which they were made.
+    restitution_low, restitution_high (n, m) in 0..1: intervals of restitution; None: inelastic.
+    friction_high (n, m): upper ends of intervals of friction; None: friction is a number. with_intervals()
+    sets these.
     """
 
     mass_matrix: np.ndarray

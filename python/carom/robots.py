@@ -125,19 +125,32 @@ class Robot:
         max_penetration: float | None = None, max_projected: float = 0.05, reduce: str | None = "hull",
         islands: bool = True, align: bool = True, threads: int = 0, on_error: str = "status",
     ) -> StateImpacts:  # fmt: skip
-        """The impacts of states, just before contacts act; impact.sample takes them.
+        """The impacts of states, just before contacts act, for impact.sample.
 
-        qpos (s, nq), qvel (s, nv), or of one state, as the simulator has them, from NumPy, MJX, Warp, torch;
-        or an object that has both, such as MjData. What acts together: contacts nearer than activation [m],
-        and those that touch within time_to_contact [s] at their speed; 0: by distance only. Contacts of
-        the simulator may be as deep as max_penetration [m, limits rad], None: an eighth of the size of
-        the smaller rigid body's geoms, at most 2 cm, and at a plane a third, at most 4 cm; limits 5 cm or
-        0.3 rad.
-        Velocities are projected onto active equalities, which may take max_projected of the kinetic
-        energy. reduce="hull": of contacts of one pair of bodies with one normal, friction and plane the
-        corners, and of those within 0.1 mm one; None keeps all. islands: what moves apart is solved apart.
-        align: the first tangent of a contact is the direction of its slip, which friction's polygon then opposes.
-        threads: 0 all cores. on_error: "status", or "raise" at the first refused state.
+        Parameters:
+
+        qpos, qvel
+            (s, nq) and (s, nv), or one state, as the simulator has them, from NumPy, MJX, Warp or torch; or an
+            object with both, such as an MjData.
+        activation, time_to_contact
+            Contacts that act together: those nearer than activation [m], and those that touch within
+            time_to_contact [s] at their speed; 0: by distance only.
+        max_penetration
+            How deep contacts of the simulator may be [m, limits rad]. None: an eighth of the size of the smaller
+            rigid body's geoms, at most 2 cm; at a plane a third, at most 4 cm; limits 5 cm or 0.3 rad.
+        max_projected
+            Velocities are projected onto active equalities, which may take this share of the kinetic energy.
+        reduce
+            "hull": of contacts of one pair of bodies with one normal, friction and plane only the corners, and of
+            those within 0.1 mm only one. None: all.
+        islands
+            Bodies that move separately are separate problems.
+        align
+            The first tangent of a contact is the direction of its slip; friction's polygon then opposes it.
+        threads
+            0: all cores.
+        on_error
+            "status", or "raise" at the first refused state.
 
         Errors: InvalidInput for shapes; with on_error="raise" that of the first refused state.
         """
@@ -284,17 +297,28 @@ def robot(
     model: Any, *, geometry: Any = None, friction: Any = None, floating: bool = True, ground: bool = True,
     self_collisions: bool = False, packages: Any = None, hulls: bool = True,
 ) -> Robot:  # fmt: skip
-    """A robot made ready for many states.
+    """Prepares a robot model for many states.
 
-    model: a MuJoCo MjModel, or what holds one (dm_control's Physics, an environment of Gymnasium); the
-    path of an MJCF file (.xml, .mjb), or of a URDF file, which Pinocchio reads; a Pinocchio Model with
-    its GeometryModel in geometry, or a RobotWrapper. friction (Pinocchio has none): a number, 0.8 where
-    left out, or {(name, name): number}. floating: a URDF's base is free. ground: a half-space z <= 0 is
-    added to URDFs and RobotWrappers; self_collisions: their links may touch each other, but for neighbours
-    and those that overlap as built. packages: folders of a URDF's package:// paths. hulls: Pinocchio's
-    meshes are taken as their convex hulls, as MuJoCo does.
+    Parameters:
 
-    Errors: InvalidInput for what is none of these; ImportError where the library is missing.
+    model
+        A MuJoCo MjModel, or an object that has one (dm_control's Physics, an environment of Gymnasium); the
+        path of an MJCF file (.xml, .mjb); the path of a URDF file, which Pinocchio reads; a Pinocchio Model
+        with its GeometryModel in geometry; or a RobotWrapper.
+    friction
+        Pinocchio has none: a number, 0.8 by default, or {(name, name): number}.
+    floating
+        The base of a URDF is free.
+    ground
+        Adds a half-space z <= 0 to URDFs and RobotWrappers.
+    self_collisions
+        Links of these may touch each other, except neighbours and those that overlap as built.
+    packages
+        Folders for package:// paths of a URDF.
+    hulls
+        Pinocchio's meshes are replaced by their convex hulls, as in MuJoCo.
+
+    Errors: InvalidInput for any other model; ImportError where the library is missing.
     """
     if isinstance(model, (str, os.PathLike)):
         return _from_file(pathlib.Path(model), friction, floating, ground, packages, hulls, self_collisions)
