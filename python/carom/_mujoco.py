@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import refuse
+from ._clear import is_clear
 from ._optional import needed
 from ._states import (
     Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled,
@@ -171,6 +172,7 @@ class MujocoRobot:
         self._mass_places()
         types = np.array(model.eq_type) if model.neq else np.zeros(0)
         self.equalities = len(types) > 0
+        self.drives = self._drives()
         self.whole_forward = bool(model.nflex)  # its kinematics have steps of their own
 
     def _sizes(self) -> np.ndarray:
@@ -196,6 +198,18 @@ class MujocoRobot:
                 wide = max(wide, (apart + reach[mine][:, None] + reach[mine][None]).max())
             size[rigid == body] = np.maximum(size[rigid == body], wide)
         return size
+
+    def _drives(self) -> np.ndarray:
+        """Which equalities pull towards a mocap body, a goal that is moved by hand."""
+        mujoco, model = self.mujoco, self.model
+        found = np.zeros(model.neq, dtype=bool)
+        goal = np.array(model.body_mocapid)[self.root] >= 0
+        for i in np.flatnonzero(np.isin(model.eq_type, (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)))):
+            ends = np.array([model.eq_obj1id[i], model.eq_obj2id[i]])
+            if int(getattr(model, "eq_objtype", np.full(model.neq, int(mujoco.mjtObj.mjOBJ_BODY)))[i]) == int(mujoco.mjtObj.mjOBJ_SITE):
+                ends = np.array(model.site_bodyid)[ends]
+            found[i] = goal[ends].any()
+        return found
 
     def _mass_places(self) -> None:
         """Where the numbers of the sparse inertia stand in the full one."""
@@ -339,7 +353,7 @@ class _Found:
         self.torsional: set[str] = set()
         self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._run(data, M)
-        parts = [self._contacts(), self._joint_limits(), *self._other_limits()]
+        parts = [self._contacts(data), self._joint_limits(), *self._other_limits()]
         self.rows = Rows.joined(parts)
         self.rows.state += begin
 
@@ -449,13 +463,16 @@ class _Found:
     def _equalities(self, data: Any, i: int) -> None:
         count = data.ne
         if count:  # they come first
-            J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
-            self.equalities[self.begin + i] = np.array(J)
             number = np.array(data.efc_id[:count], dtype=np.int64)
             place = np.arange(count) - np.searchsorted(number, number)  # they come in order
-            self.units[self.begin + i] = 2 * number + (place >= 3)  # of a weld the last three are turns
+            holds = ~self.robot.drives[number] if self.options.goals == "drive" else np.ones(count, dtype=bool)
+            if not holds.any():
+                return
+            J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
+            self.equalities[self.begin + i] = np.array(J[holds])
+            self.units[self.begin + i] = (2 * number + (place >= 3))[holds]  # of a weld the last three are turns
 
-    def _contacts(self) -> Rows:
+    def _contacts(self, data: Any) -> Rows:
         robot, options, found = self.robot, self.options, self.contacts
         nv = robot.nv
         taken = ~np.isin(found["exclude"], _GONE)
@@ -481,8 +498,29 @@ class _Found:
         self._extras({name: found[name][place] for name in ("surfacevel", "adhesion") if name in (found.dtype.names or ())},
                      dim, friction, state, geom)  # fmt: skip
         mu = np.where(dim == 1, 0.0, friction[:, 0])
-        allowed = allowed_of_contacts(robot.size[geom].min(axis=1, initial=np.inf), robot.plane[geom].any(axis=1), options)
+        size, plane = robot.size[geom].min(axis=1, initial=np.inf), robot.plane[geom].any(axis=1)
+        allowed = allowed_of_contacts(size, plane, options)
+        deep = np.flatnonzero(dist < -allowed)
+        if len(deep):
+            most = allowed_of_contacts(size[deep], np.ones(len(deep), dtype=bool), options)
+            clear = self._clear(data, state[deep], geom[deep], frame[deep, :3], dist[deep], most)
+            allowed[deep] = np.where(clear, most, allowed[deep])
         return Rows.of(nv, state, J, mu, dist, allowed, geom, pos, frame, body)
+
+    def _clear(
+        self, data: Any, state: np.ndarray, geom: np.ndarray, normal: np.ndarray, dist: np.ndarray, most: np.ndarray
+    ) -> np.ndarray:
+        """Of deep contacts: whether they are at most as deep as at a plane, with a normal as sure as a plane's."""
+        mujoco, model = self.robot.mujoco, self.robot.model
+        found = np.zeros(len(state), dtype=bool)
+        last = -1
+        for r in np.flatnonzero(dist >= -most):
+            if state[r] != last:
+                last = state[r]
+                data.qpos[:] = self.qpos[last]
+                mujoco.mj_kinematics(model, data)
+            found[r] = is_clear(mujoco, model, data, geom[r], normal[r], -dist[r])
+        return found
 
     def _rates(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
         """Of distances, from the twists of bodies: most contacts that are looked for are not taken."""
@@ -562,7 +600,7 @@ class _Found:
             state, k, end = np.nonzero(taken)
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0] = np.where(end == 0, 1.0, -1.0)[:, None] * self.ten_J[state, k]
-            allowed = allowed_of_limits(np.ones(len(t), dtype=bool), options)
+            allowed = allowed_of_limits(np.ones(len(t), dtype=bool), span[:, 1] - span[:, 0], options)
             found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[taken], allowed[k],
                                  np.stack([-1 - model.njnt - t[k], -2 - end], axis=1)))  # fmt: skip
         for j in robot.balls:
@@ -579,7 +617,7 @@ class _Found:
             state = np.flatnonzero(is_near(phi, rate, options) & self.finite)
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0, dof : dof + 3] = -axis[state]
-            allowed = allowed_of_limits(np.array([False]), options)
+            allowed = allowed_of_limits(np.array([False]), np.array([most]), options)
             found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[state], np.repeat(allowed, len(state)),
                                  np.tile([-1 - int(j), -4], (len(state), 1))))  # fmt: skip
         return found

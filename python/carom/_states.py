@@ -53,10 +53,13 @@ class Options:
     reduce: str | None = None
     islands: bool = False
     align: bool = False
+    goals: str = "rigid"
 
     def __post_init__(self) -> None:
         if self.reduce not in (None, "hull"):
             raise refuse("reduce", repr(self.reduce), "must be None or 'hull'")
+        if self.goals not in ("drive", "rigid"):
+            raise refuse("goals", repr(self.goals), "must be 'drive' or 'rigid'")
         for name in ("activation", "time_to_contact", "max_penetration", "max_projected"):
             value = getattr(self, name)
             if value is not None and not (np.isfinite(value) and value >= 0.0):
@@ -145,16 +148,16 @@ def limits(
     state, j, end = np.nonzero(taken)
     J = np.zeros((len(state), 3, nv))
     J[np.arange(len(state)), 0, dof[j]] = np.where(end == 0, 1.0, -1.0)
-    allowed = allowed_of_limits(length, options)
+    allowed = allowed_of_limits(length, high - low, options)
     return Rows.of(nv, state, J, np.zeros(len(state)), phi[taken], allowed[j],
                    np.stack([-1 - j, -2 - end], axis=1))  # fmt: skip
 
 
-def allowed_of_limits(length: np.ndarray, options: Options) -> np.ndarray:
-    """How far beyond a limit a state may be: its row is the same wherever it is."""
+def allowed_of_limits(length: np.ndarray, span: np.ndarray, options: Options) -> np.ndarray:
+    """How far beyond a limit a state may be: its row is the same wherever it is. span: from limit to limit."""
     if options.max_penetration is not None:
         return np.full(np.shape(length), options.max_penetration)
-    return np.where(length, _BEYOND, _BEYOND_ANGLE)
+    return np.where(length, _BEYOND, np.maximum(_BEYOND_ANGLE, span / 3.0))
 
 
 def allowed_of_contacts(size: np.ndarray, plane: np.ndarray, options: Options) -> np.ndarray:

@@ -123,7 +123,7 @@ class Robot:
     def impacts(
         self, qpos: Any, qvel: Any = None, *, activation: float = 1e-6, time_to_contact: float = TIME_TO_CONTACT,
         max_penetration: float | None = None, max_projected: float = 0.05, reduce: str | None = "hull",
-        islands: bool = True, align: bool = True, threads: int = 0, on_error: str = "status",
+        islands: bool = True, align: bool = True, goals: str = "drive", threads: int = 0, on_error: str = "status",
     ) -> StateImpacts:  # fmt: skip
         """The impacts of states, just before contacts act, for impact.sample.
 
@@ -137,7 +137,9 @@ class Robot:
             time_to_contact [s] at their speed; 0: by distance only.
         max_penetration
             How deep contacts of the simulator may be [m, limits rad]. None: an eighth of the size of the smaller
-            rigid body's geoms, at most 2 cm; at a plane a third, at most 4 cm; limits 5 cm or 0.3 rad.
+            rigid body's geoms, at most 2 cm; a third, at most 4 cm, at a plane and between MuJoCo's convex geoms
+            where every other way apart is at least twice as long; limits 5 cm, or the larger of 0.3 rad and a
+            third of their range.
         max_projected
             Velocities are projected onto active equalities, which may take this share of the kinetic energy.
         reduce
@@ -147,6 +149,9 @@ class Robot:
             Bodies that move separately are separate problems.
         align
             The first tangent of a contact is the direction of its slip; friction's polygon then opposes it.
+        goals
+            "drive": equalities with mocap bodies, like actuators, take no part in an impact. "rigid": they hold as
+            other equalities do.
         threads
             0: all cores.
         on_error
@@ -154,7 +159,7 @@ class Robot:
 
         Errors: InvalidInput for shapes; with on_error="raise" that of the first refused state.
         """
-        options = Options(activation, time_to_contact, max_penetration, max_projected, reduce, islands, align)
+        options = Options(activation, time_to_contact, max_penetration, max_projected, reduce, islands, align, goals)
         q, v, data = self._states(qpos, qvel)
         if on_error not in ("status", "raise"):
             raise refuse("on_error", repr(on_error), "must be 'status' or 'raise'")
@@ -326,7 +331,11 @@ def robot(
     for _ in range(4):  # Gymnasium's environments, dm_control's Physics and its wrapper of a model
         kind = type(holder).__name__
         if kind == "MjModel" and type(holder).__module__.startswith("mujoco."):
-            return Robot(MujocoRobot(holder, 0.0), ("made of a MuJoCo model; later changes to it are not seen",))
+            made = MujocoRobot(holder, 0.0)
+            notes: tuple[str, ...] = ("made of a MuJoCo model; later changes to it are not seen",)
+            if made.drives.any():
+                notes += ("equalities with mocap bodies are drives: impacts leave them out",)
+            return Robot(made, notes)
         if kind == "MjSpec":
             holder = holder.compile()
         elif kind == "Model" and type(holder).__module__.startswith("pinocchio"):

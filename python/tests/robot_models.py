@@ -201,6 +201,9 @@ def fallen(mujoco, found, count, seed=0):
     data = mujoco.MjData(found)
     qpos, qvel, speed = [], [], 0.3
     free = [j for j in range(found.njnt) if found.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE]
+    up = [j for j in range(found.njnt) if found.jnt_type[j] == mujoco.mjtJoint.mjJNT_SLIDE and found.jnt_axis[j, 2] == 1.0
+          and found.body_parentid[found.jnt_bodyid[j]] == 0]
+    heights = [found.jnt_qposadr[j] + 2 for j in free] + [found.jnt_qposadr[j] for j in up]
     while len(qpos) < count:
         if found.nkey:
             mujoco.mj_resetDataKeyframe(found, data, 0)
@@ -210,9 +213,15 @@ def fallen(mujoco, found, count, seed=0):
             data.mocap_pos[:] += 0.02 * rng.normal(size=data.mocap_pos.shape)
         else:
             data.qvel[:] = speed * rng.normal(size=found.nv)
+        lift = 0.2 * rng.random()  # of all bodies, which would else start inside each other
         for j in free:
-            data.qpos[found.jnt_qposadr[j] + 2] += 0.2 * rng.random()
+            data.qpos[found.jnt_qposadr[j] + 2] += lift
             data.qvel[found.jnt_dofadr[j] + 2] -= 0.5 * rng.random()
+        mujoco.mj_fwdPosition(found, data)
+        still = (found.body_weldid[found.geom_bodyid[data.contact.geom]] == 0).any(axis=1)
+        sunk = -data.contact.dist[still].min(initial=0.0)
+        if sunk > 0.005:  # a model whose own state is in its floor
+            data.qpos[heights] += sunk
         if found.neq:
             data.qvel[:] = _keeps_equalities(mujoco, found, data)
         steps = int(rng.integers(1, max(2, int(1.0 / found.opt.timestep))))

@@ -190,10 +190,11 @@ def test_joint_limits_are_no_deeper_than_contacts_may_be():
     model = mujoco.MjModel.from_xml_string(LEG)
     deep = {"qpos": [0.0, -0.01], "qvel": [0.0, -1.0]}
     assert carom.from_mujoco(model, **deep).contacts == 1
+    assert carom.from_mujoco(model, qpos=[0.0, -0.65], qvel=[0.0, -1.0]).contacts == 1
     with pytest.raises(carom.InvalidInput, match="knee lower.*max_penetration"):
         carom.from_mujoco(model, **deep, max_penetration=1e-3)
-    with pytest.raises(carom.InvalidInput, match="knee lower"):  # more than 0.3 rad
-        carom.from_mujoco(model, qpos=[0.0, -0.35], qvel=[0.0, -1.0])
+    with pytest.raises(carom.InvalidInput, match="knee lower"):  # more than a third of its range
+        carom.from_mujoco(model, qpos=[0.0, -0.69], qvel=[0.0, -1.0])
 
 
 def test_depth_goes_by_the_size_of_the_smaller_body():

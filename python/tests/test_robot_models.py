@@ -11,15 +11,13 @@ import carom
 
 mujoco = pytest.importorskip("mujoco")
 
-OFF = {"Fetch"}  # whose gripper is off the goal that it is welded to
-
 
 @pytest.fixture(autouse=True)
 def quiet():
     mujoco.set_mju_user_warning(lambda message: None)
 
 
-@pytest.mark.parametrize("name", sorted(set(robot_models.MJCF) - OFF))
+@pytest.mark.parametrize("name", sorted(robot_models.MJCF))
 @pytest.mark.filterwarnings("ignore:.*torsional")
 def test_states_of_a_robot_are_taken(name):
     try:

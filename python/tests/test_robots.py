@@ -547,3 +547,55 @@ def test_turns_of_frictions_polygon_together_cover_the_discs_outcomes():
         carom.impact.sample(problem, turns=8)
     with pytest.raises(carom.InvalidInput, match="turns"):
         carom.impact.sample([problem], samples=4, turns=8)
+
+
+STACK = """<mujoco><worldbody><geom name="table" type="box" size=".5 .5 .5" pos="0 0 -.5"/>
+<body name="cube" pos="{x} {y} {z}"><freejoint/><geom name="cube" type="box" size=".05 .05 .05" mass="1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("at, taken", [((0.0, 0.0, 0.025), True), ((0.52, 0.0, 0.025), False), ((0.0, 0.0, -0.02), False)])
+def test_deep_contacts_are_taken_where_no_other_way_apart_is_as_short(at, taken):
+    """A cube of 0.1 m in a table: 25 mm deep on its top, the same near an edge 30 mm away, and 70 mm deep."""
+    model = mujoco.MjModel.from_xml_string(STACK.format(x=at[0], y=at[1], z=at[2]))
+    states = carom.robot(model).impacts(np.array(model.qpos0), np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
+    assert bool(states.accepted[0]) is taken, states.why[0]
+    assert states.status[0] == (0 if taken else carom.robots.StateStatus.too_deep)
+    if taken:
+        assert states.depth[0] == pytest.approx(0.025)
+        np.testing.assert_allclose(np.abs(states.row_frame[:, 0, 2]), 1.0)
+
+
+@pytest.mark.parametrize("geom, reach", [
+    ('type="sphere" size=".3"', 0.3), ('type="capsule" size=".1 .2"', 0.1 + 0.2 / 3**0.5), ('type="box" size=".1 .2 .3"', 0.6 / 3**0.5),
+    ('type="cylinder" size=".3 .2"', 0.3 * (2 / 3) ** 0.5 + 0.2 / 3**0.5), ('type="ellipsoid" size=".1 .2 .2"', 0.3 / 3**0.5),
+    ('type="mesh" mesh="m"', 0.5 / 3**0.5)])  # fmt: skip
+def test_reach_of_geoms(geom, reach):
+    """Along (1, 1, 1) / sqrt(3), about a place 1 m away along x."""
+    from carom._clear import _support
+
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><asset><mesh name="m" vertex="0 0 0 .5 0 0 0 .5 0 0 0 .5"/></asset><worldbody><body pos="1 0 0">'
+        f'<freejoint/><geom {geom}/></body></worldbody></mujoco>')  # fmt: skip
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    way = np.ones((1, 3)) / 3**0.5
+    assert _support(mujoco, model, data, 0, way)[0] == pytest.approx(reach + 1.0 / 3**0.5)
+
+
+def test_a_goal_of_a_mocap_body_is_a_drive():
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="goal" mocap="true" pos="0 0 1"/>
+    <body name="hand" pos="0 0 .1"><freejoint/><geom size=".1" mass="2"/></body></worldbody>
+    <equality><weld body1="goal" body2="hand"/></equality></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    robot = carom.robot(model)
+    assert any("mocap" in note for note in robot.notes)
+    fall = np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    states = robot.impacts(np.array(model.qpos0), fall)
+    assert states.accepted.all() and states.projected[0] == 0.0
+    np.testing.assert_allclose(states[0].mass_matrix[0, 2, 2], 2.0)
+    run = carom.impact.sample(states, samples=16)
+    np.testing.assert_allclose(run.velocity(0)[:, 2], 0.0, atol=1e-9)  # the floor stops it, the goal does not
+    rigid = robot.impacts(np.array(model.qpos0), fall, goals="rigid")
+    assert rigid.status[0] == carom.robots.StateStatus.off_equalities
+    with pytest.raises(carom.InvalidInput, match="goals"):
+        robot.impacts(np.array(model.qpos0), fall, goals="both")
