@@ -1,10 +1,13 @@
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <carom/derivative_compliant.hpp>
 
+#include "compliant/kernels/compliant_derivative.hpp"
+#include "core/arrays.hpp"
 #include "support/message.hpp"
 
 namespace carom {
@@ -78,6 +81,135 @@ TEST(DifferentiateCompliant, OnlyWhatIsWantedIsThere) {
         static_cast<void>(differentiate_compliant(batch, answer, of_velocity(1.0, 1.0), programme));
       }),
       {"law", "programme"});
+}
+
+/// Contacts that stick, slide, open and touch, joints, rows that depend on each other, one problem
+/// that is not solved, and two kinds of rows.
+CompliantBatch steps(std::mt19937_64& random, int dimension, int problems) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+  constexpr int n = 5;
+  std::vector<CompliantProblem> all;
+  for (int p = 0; p < problems; ++p) {
+    CompliantProblem problem;
+    problem.dimension = dimension;
+    problem.velocities = n;
+    problem.step_size = 0.01;
+    std::vector<double> b(n * n);
+    for (double& value : b) value = normal(random);
+    problem.mass_matrix.assign(n * n, 0.0);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        for (int k = 0; k < n; ++k) problem.mass_matrix[i * n + j] += b[i * n + k] * b[j * n + k];
+      }
+      problem.mass_matrix[i * n + i] += 0.5;
+      problem.force.push_back(normal(random));
+      problem.velocity.push_back(normal(random));
+    }
+    const int contacts = p % 5 == 4 ? 1 : 3;
+    for (int c = 0; c < contacts + 1; ++c) {
+      CompliantConstraint one;
+      const bool joint = c == contacts;
+      one.type = joint ? CompliantConstraint::Type::bilateral : CompliantConstraint::Type::contact;
+      const int rows = joint ? 1 : dimension;
+      for (int i = 0; i < rows * n; ++i) one.jacobian.push_back(normal(random));
+      if (c == 1 && !joint && p % 3 == 0) one.jacobian = problem.constraints[0].jacobian;
+      for (int i = 0; i < rows; ++i) {
+        one.jacobian_dot_v.push_back(p % 2 == 0 ? 0.1 * normal(random) : 0.0);
+        one.phi.push_back(i == 0 ? 1e-3 * normal(random) : 0.0);
+        one.stiffness.push_back(i == 0 ? 1e3 : 0.0);
+        one.damping.push_back(i == 0 ? 10.0 : 1e3);
+      }
+      one.friction = c == 2 && p % 4 == 1 ? 0.0 : 0.2 + uniform(random);
+      problem.constraints.push_back(one);
+    }
+    all.push_back(problem);
+  }
+  return make_batch(all);
+}
+
+bool equal(double x, double y) { return x == y || (x != x && y != y); }
+
+TEST(DifferentiateCompliant, PacksHaveTheNumbersOfOneStep) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  for (const int dimension : {2, 3}) {
+    const CompliantBatch batch = steps(random, dimension, 67);
+    CompliantResult answer = solve_compliant(batch);
+    answer.status.host()[5] = Status::inaccurate;
+    CompliantCotangent cotangent;
+    CompliantDirection direction;
+    const auto draw = [&](const char*, const Extents& extents, auto& values) {
+      values = Buffer<double>(static_cast<std::size_t>(extents.count()));
+      for (double& value : values.host()) value = normal(random);
+    };
+    CompliantCotangent::each_array(batch, draw, cotangent);
+    CompliantDirection::each_array(batch, draw, direction);
+    const CompliantGradient found = differentiate_compliant(batch, answer, cotangent);
+    const CompliantTangent along = propagate_compliant(batch, answer, direction);
+    CompliantGradient expected = allocate<CompliantGradient>(batch, MemorySpace::host, true);
+    const int n = batch.velocities, r = batch.rows;
+    std::vector<double> reals(derivatives::step_derivative_reals(n, r));
+    std::vector<double> velocity(n), increment(n), force(r);
+    std::vector<int> ints(derivatives::step_derivative_ints(r));
+    const derivatives::StepShape shape{n, r, 0};
+    const derivatives::DerivativeRules rules{AtKink::mean, 1e-9, 1e-6};
+    int smooth = 0, sliding = 0;
+    for (int p = 0; p < 67; ++p) {
+      SCOPED_TRACE(p);
+      derivatives::StepView<double> problem;
+      derivatives::StepCotangentView<double> asked;
+      derivatives::StepGradientView<double> view;
+      derivatives::StepDirectionView<double> way;
+      arrays::bind(problem, batch, batch, p);
+      arrays::bind(asked, cotangent, batch, p);
+      arrays::bind(way, direction, batch, p);
+      arrays::bind(view, static_cast<CompliantDirectionArrays<Buffer>&>(expected), batch, p);
+      derivatives::Report report, forwards;
+      derivatives::StepDerivative<double> one(shape, problem, true, rules, reals.data(),
+                                              ints.data());
+      const bool solved = answer.status.host()[p] == Status::solved;
+      const bool there = solved && one.modes(answer.force.data() + p * r, report);
+      forwards = report;
+      if (there) {
+        one.adjoint(asked, view, report);
+      } else {
+        one.none(view);
+      }
+      EXPECT_EQ(found.status.host()[p], report.status);
+      EXPECT_TRUE(equal(found.residual.host()[p], report.residual));
+      EXPECT_TRUE(equal(found.margin.host()[p], report.margin));
+      EXPECT_TRUE(equal(found.condition.host()[p], report.condition));
+      EXPECT_TRUE(equal(found.shift.host()[p], report.shift));
+      EXPECT_TRUE(equal(found.reach.host()[p], report.reach));
+      smooth += report.status == Smoothness::smooth;
+      for (int i = 0; i < r; ++i) sliding += expected.friction.host()[p * r + i] != 0.0;
+      if (!there) continue;
+      double energy = 0.0;
+      one.tangent(way, {velocity.data(), increment.data(), force.data(), &energy}, forwards);
+      EXPECT_EQ(along.status.host()[p], forwards.status);
+      EXPECT_TRUE(equal(along.residual.host()[p], forwards.residual));
+      EXPECT_TRUE(equal(along.reach.host()[p], forwards.reach));
+      EXPECT_TRUE(equal(along.kinetic_energy.host()[p], energy));
+      for (int j = 0; j < n; ++j) {
+        EXPECT_TRUE(equal(along.velocity.host()[p * n + j], velocity[j]));
+        EXPECT_TRUE(equal(along.increment.host()[p * n + j], increment[j]));
+      }
+      for (int i = 0; i < r; ++i) EXPECT_TRUE(equal(along.force.host()[p * r + i], force[i]));
+    }
+    CompliantDirection::each_array(
+        batch,
+        [](const char* name, const Extents&, const auto& one, const auto& other) {
+          SCOPED_TRACE(name);
+          ASSERT_EQ(one.size(), other.size());
+          for (std::size_t i = 0; i < one.size(); ++i) {
+            EXPECT_TRUE(equal(one.host()[i], other.host()[i])) << i;
+          }
+        },
+        found, expected);
+    EXPECT_GE(smooth, 25);
+    EXPECT_GE(sliding, 10);
+  }
 }
 
 }  // namespace

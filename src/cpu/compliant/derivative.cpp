@@ -6,6 +6,8 @@
 #include "compliant/kernels/compliant_derivative.hpp"
 #include "core/arrays.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
+#include "cpu/simd/compliant/step_derivatives.hpp"
+#include "cpu/simd/dispatch.hpp"
 
 namespace carom::cpu {
 
@@ -13,32 +15,59 @@ namespace {
 
 using derivatives::kNone;
 using derivatives::Report;
-using derivatives::StepDerivative;
+using StepDerivative = derivatives::StepDerivative<double>;
 
-/// call(problem, derivative, report) where the answer has modes with regular equations, else
-/// refuse(problem, derivative); then the report.
-template <class Table, class Call, class Refuse>
+/// Packs take what they can of a range that `bind` gives them; else call(problem, derivative,
+/// report) where the answer has modes with regular equations, refuse(problem, derivative) where
+/// not, then the report.
+template <class Table, class Bind, class Call, class Refuse>
 void each_step(const CompliantBatch& batch, const CompliantResult& answer,
                const CompliantSettings& solver, const DerivativeSettings& settings, Table& table,
-               Call&& call, Refuse&& refuse) {
+               Bind&& bind, Call&& call, Refuse&& refuse) {
   const int n = batch.velocities, r = batch.rows;
   const derivatives::DerivativeRules rules = rules_of(settings);
   const derivatives::StepShape shape{n, r, batch.positions};
-  differentiate_each(batch.problems, settings.threads, derivatives::step_derivative_reals(n, r),
-                     derivatives::step_derivative_ints(r),
-                     [&](std::int64_t p, double* reals, int* ints) {
-                       derivatives::StepView problem;
-                       arrays::bind(problem, batch, batch, p);
-                       Report report;
-                       StepDerivative one(shape, problem, solver.centripetal, rules, reals, ints);
-                       const bool solved = answer.status.data()[p] == Status::solved;
-                       if (solved && one.modes(answer.force.data() + p * r, report)) {
-                         call(p, one, report);
-                       } else {
-                         refuse(p, one);
-                       }
-                       put_report(table, p, report);
-                     });
+  const bool packed = simd::steps_differentiated_in_packs(batch);
+  const simd::DerivativeCode& code = simd::derivative_code(simd::instruction_set());
+  const auto alone = [&](std::int64_t p, DerivativeMemory& memory) {
+    derivatives::StepView<double> problem;
+    arrays::bind(problem, batch, batch, p);
+    Report report;
+    StepDerivative one(shape, problem, solver.centripetal, rules, memory.reals.data(),
+                       memory.ints.data());
+    const bool solved = answer.status.data()[p] == Status::solved;
+    if (solved && one.modes(answer.force.data() + p * r, report)) {
+      call(p, one, report);
+    } else {
+      refuse(p, one);
+    }
+    put_report(table, p, report);
+  };
+  const auto range = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+    memory.fit(derivatives::step_derivative_reals(n, r), derivatives::step_derivative_ints(r),
+               packed ? simd::step_derivative_pack_reals(batch) : 0);
+    if (packed) {
+      make_room(memory.open, end - begin);
+      simd::StepDerivativeRange packs{};
+      packs.begin = begin;
+      packs.end = end;
+      packs.sizes = batch;
+      packs.centripetal = solver.centripetal;
+      packs.rules = rules;
+      arrays::bind(packs.batch, batch, batch);
+      packs.force = answer.force.data();
+      packs.status = answer.status.data();
+      packs.reals = memory.packs.data();
+      packs.ints = memory.ints.data();
+      packs.open = memory.open.data();
+      bind(packs);
+      code.steps(packs);
+    }
+    for (std::int64_t p = begin; p < end; ++p) {
+      if (!packed || memory.open.data()[p - begin]) alone(p, memory);
+    }
+  };
+  differentiate_ranges(batch.problems, settings.threads, range);
 }
 
 }  // namespace
@@ -65,14 +94,18 @@ CompliantGradient differentiate_compliant(const CompliantBatch& batch,
       batch.problems,
       [&](const char*, const Extents& extents, auto& array) { make(extents, array); }, gradient);
   const auto view_of = [&](std::int64_t p) {
-    derivatives::StepGradientView view;
+    derivatives::StepGradientView<double> view;
     arrays::bind(view, static_cast<CompliantDirectionArrays<Buffer>&>(gradient), batch, p);
     return view;
   };
   each_step(
       batch, answer, solver, settings, gradient,
+      [&](simd::StepDerivativeRange& packs) {
+        arrays::bind(packs.cotangent, cotangent, batch);
+        arrays::bind(packs.gradient, gradient, batch);
+      },
       [&](std::int64_t p, StepDerivative& one, Report& report) {
-        derivatives::StepCotangentView asked;
+        derivatives::StepCotangentView<double> asked;
         arrays::bind(asked, cotangent, batch, p);
         one.adjoint(asked, view_of(p), report);
       },
@@ -89,10 +122,14 @@ CompliantTangent propagate_compliant(const CompliantBatch& batch, const Complian
   const std::int64_t q = batch.positions > 0 ? batch.positions : n;
   each_step(
       batch, answer, solver, settings, tangent,
+      [&](simd::StepDerivativeRange& packs) {
+        arrays::bind(packs.direction, direction, batch);
+        arrays::bind(packs.tangent, tangent, batch);
+      },
       [&](std::int64_t p, StepDerivative& one, Report& report) {
-        derivatives::StepDirectionView along;
+        derivatives::StepDirectionView<double> along;
         arrays::bind(along, direction, batch, p);
-        const derivatives::StepTangentView out{
+        const derivatives::StepTangentView<double> out{
             tangent.velocity.data() + p * n, tangent.increment.data() + p * q,
             tangent.force.data() + p * r, tangent.kinetic_energy.data() + p};
         one.tangent(along, out, report);

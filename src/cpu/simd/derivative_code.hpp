@@ -5,14 +5,18 @@ namespace carom::cpu::simd {
 
 struct InstructionSet;
 struct LcpDerivativeRange;
+struct StepDerivativeRange;
 
 struct DerivativeCode {
   void (*lcps)(const LcpDerivativeRange&);
+  void (*steps)(const StepDerivativeRange&);
 };
 
 // What the units of an instruction set define.
 template <class Isa>
 void differentiate_lcps(const LcpDerivativeRange& range);
+template <class Isa>
+void differentiate_steps(const StepDerivativeRange& range);
 template <class Isa>
 const DerivativeCode& derivative_entries();
 

@@ -6,7 +6,7 @@ namespace carom::cpu::simd {
 
 template <class Isa>
 const DerivativeCode& derivative_entries() {
-  static const DerivativeCode kEntries{differentiate_lcps<Isa>};
+  static const DerivativeCode kEntries{differentiate_lcps<Isa>, differentiate_steps<Isa>};
   return kEntries;
 }
 template const DerivativeCode& derivative_entries<CAROM_ISA>();

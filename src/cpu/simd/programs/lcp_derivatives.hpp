@@ -8,8 +8,8 @@
 
 #include "core/pointers.hpp"
 #include "cpu/simd/derivative_code.hpp"
-#include "cpu/simd/pack_factors.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/padding.hpp"
+#include "programs/derivatives/kernels/dense.hpp"
 #include "programs/derivatives/kernels/report.hpp"
 
 /// Derivatives of LCPs with a problem a lane.
@@ -35,8 +35,11 @@ struct LcpDerivativeRange : LcpBatchArrays<ConstPointer> {
   bool* open;     ///< [end - begin], out: what wants derivatives::LcpDerivative
 };
 
+constexpr long lcp_pack_factor_reals(long n) {
+  return kernels::values_of<derivatives::FactorsLayout>(n) * kLargestPadding;
+}
 constexpr long lcp_derivative_pack_reals(long n) {
-  return (n * n + 14 * n) * kLargestPadding + pack_factors_reals(n);
+  return lcp_pack_factor_reals(n) + (n * n + 14 * n) * kLargestPadding;
 }
 
 }  // namespace carom::cpu::simd

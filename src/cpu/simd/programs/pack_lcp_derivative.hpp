@@ -5,7 +5,10 @@
 #include <carom/device/numeric.hpp>
 
 #include "cpu/simd/ahead.hpp"
+#include "cpu/simd/derivative_reports.hpp"
+#include "cpu/simd/pack_number.hpp"
 #include "cpu/simd/programs/lcp_derivatives.hpp"
+#include "cpu/simd/spread.hpp"
 
 namespace carom::cpu::simd {
 
@@ -16,12 +19,13 @@ template <class Isa>
 class PackLcpDerivative {
   using Pack = typename Isa::Pack;
   using Mask = typename Isa::Mask;
+  using Number = PackNumber<Isa>;
   static constexpr int kWidth = Isa::kWidth;
 
  public:
   explicit PackLcpDerivative(const LcpDerivativeRange& range)
-      : r_(range), n_(range.order), factors_(range.reals, range.order) {
-    double* at = range.reals + pack_factors_reals(n_);
+      : r_(range), n_(range.order), factors_(numbers(range.reals), range.order) {
+    double* at = range.reals + lcp_pack_factor_reals(n_);
     const auto take = [&](long count) {
       double* taken = at;
       at += count * kWidth;
@@ -61,10 +65,15 @@ class PackLcpDerivative {
 
  private:
   [[nodiscard]] CAROM_INLINE Pack entry(int i, int j) const {
-    return pack_at<Isa>(matrix_, static_cast<long>(i) * n_ + j);
+    return get(matrix_, static_cast<long>(i) * n_ + j);
   }
-  static CAROM_INLINE Pack get(const double* array, int i) { return pack_at<Isa>(array, i); }
-  static CAROM_INLINE void put(double* array, int i, Pack value) { put_pack<Isa>(array, i, value); }
+  static CAROM_INLINE Pack get(const double* array, long i) {
+    return Pack::load(array + i * kWidth);
+  }
+  static CAROM_INLINE Number* numbers(double* array) { return reinterpret_cast<Number*>(array); }
+  static CAROM_INLINE void put(double* array, long i, Pack value) {
+    value.store_doubles(array + i * kWidth);
+  }
   [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(mode_, i) > Pack(0.0); }
   static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
     const Pack missing = magnitude(sum);
@@ -117,9 +126,9 @@ class PackLcpDerivative {
     Pack tolerance(r_.rules.margin_tolerance);
     Mask changed = split(tolerance);
     gather();
-    good = good & factors_.factor(most_, count_);
+    good = good & factors_.factor(most_, Number(count_));
     for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
-    factors_.solve(part_);
+    factors_.solve(numbers(part_));
     for (int i = 0; i < n_; ++i) put(r_all_, i, get(z_, i));
     scatter(part_, z_);
     Pack moved = zero;
@@ -136,7 +145,7 @@ class PackLcpDerivative {
       good = good & !(get(feel_, i) * z < -tolerance) & !(get(w_, i) < -tolerance * get(unit_, i));
       put(z_, i, select(z > zero, z, zero));
     }
-    if (any_of(good)) condition_ = factors_.condition();
+    if (any_of(good)) condition_ = factors_.condition().pack();
     return good;
   }
 
@@ -154,7 +163,7 @@ class PackLcpDerivative {
       for (int j = 0; j < n_; ++j) put(g_, j, get(g_, j) + entry(i, j) * by);
     }
     take_held(g_, part_);
-    factors_.solve_transposed(part_);
+    factors_.solve_transposed(numbers(part_));
     scatter(part_, y_);
     certify(adjoint_residual());
     reach_down(slack);
@@ -311,7 +320,7 @@ class PackLcpDerivative {
       if (count > most_) most_ = count;
     }
     count_ = Pack::load(held);
-    double* a = factors_.matrix();
+    auto* a = reinterpret_cast<double*>(factors_.matrix());
     for (int lane = 0; lane < kWidth; ++lane) {
       const int count = counts[lane];
       const std::int64_t problem = p_ + (lane < lanes_ ? lane : 0);
@@ -358,7 +367,7 @@ class PackLcpDerivative {
   void solve_tangent() {
     take_held(r_all_, part_);
     for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
-    factors_.solve(part_);
+    factors_.solve(numbers(part_));
     scatter(part_, dz_);
   }
 
@@ -414,29 +423,14 @@ class PackLcpDerivative {
 
   template <class Table>
   CAROM_INLINE void report(Table& table) const {
-    double residual[kWidth], margin[kWidth], condition[kWidth], shift[kWidth], reach[kWidth];
-    residual_.store(residual);
-    margin_.store(margin);
-    condition_.store(condition);
-    shift_.store(shift);
-    reach_.store(reach);
-    const unsigned good = good_.bits();
-    for (int lane = 0; lane < lanes_; ++lane) {
-      if ((good >> lane & 1U) == 0) continue;
-      const std::int64_t p = p_ + lane;
-      table.status[p] = Smoothness::smooth;
-      table.residual[p] = residual[lane];
-      table.margin[p] = margin[lane];
-      table.condition[p] = condition[lane];
-      table.shift[p] = shift[lane];
-      table.reach[p] = reach[lane];
-      table.doubtful[p] = 0;
-    }
+    put_reports<Isa>(
+        {Smoothness::smooth, residual_, margin_, condition_, shift_, reach_, 0}, good_.bits(),
+        [&](int lane) { return p_ + lane; }, table);
   }
 
   const LcpDerivativeRange& r_;
   int n_;
-  PackFactors<Isa> factors_;
+  derivatives::FactorsOf<Number> factors_;
   Ahead* ahead_ = nullptr;  // of what run() is at
   std::int64_t p_ = 0;
   int lanes_ = 0;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
 #include <carom/certificate_derivative.hpp>
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
@@ -7,6 +10,14 @@
 
 /// Dense factors of the equations of one answer's modes: small, general and nearly always regular.
 namespace carom::derivatives {
+
+// What bodies over numbers V, a double or a pack of them, call by plain names.
+using kernels::all_of;
+using kernels::any_of;
+using kernels::larger;
+using kernels::select;
+using kernels::smaller;
+using kernels::square_root;
 
 /// |x|.
 CAROM_INLINE double magnitude(double x) { return certificate::absolute(x); }
@@ -17,7 +28,8 @@ struct FactorsLayout {
   Memory lu;            ///< of the scaled matrix, pivots by their inverses
   Memory row_scale;     ///< powers of two
   Memory column_scale;  ///< likewise
-  Memory scratch;       ///< [3 n]
+  Memory given, rest;
+  Memory swaps;  ///< [n] of each lane, of eight doubles at most
 
   FactorsLayout() = default;
   CAROM_INLINE constexpr FactorsLayout(kernels::Arena<Memory>& arena, long n)
@@ -25,110 +37,103 @@ struct FactorsLayout {
         lu(arena.take(n * n)),
         row_scale(arena.take(n)),
         column_scale(arena.take(n)),
-        scratch(arena.take(3 * n)) {}
+        given(arena.take(n)),
+        rest(arena.take(n)),
+        swaps(arena.take(8 * n)) {}
 };
 
-/// A power of two that makes `size` lie in [1/2, 1); one of zero.
-CAROM_INLINE double inverse_power(double size) {
-  if (!(size > 0.0) || !kernels::is_finite(size)) return 1.0;
-  return __builtin_ldexp(1.0, -(__builtin_ilogb(size) + 1));
-}
-
 /// LU with partial pivoting of a matrix whose rows and columns are first scaled to size one, so
-/// that neither pivots nor the condition depend on units. Every solve is refined once.
-class Factors {
+/// that neither pivots nor the condition depend on units. Every solve is refined once. Of a pack
+/// each lane has the bits that its matrix has alone; lanes of fewer rows than n have unit rows
+/// behind them.
+template <class V>
+class FactorsOf {
+  using Mask = decltype(V() < V());
+  static constexpr int kLanes = sizeof(V) / sizeof(double);
+
  public:
   /// A pivot below this share of the scaled entries is what rounding left of zero.
   static constexpr double kSingular = 1e-13;
 
-  /// n: capacity; pivots: [n].
-  CAROM_INLINE Factors(double* memory, int* pivots, int capacity)
-      : at_(kernels::placed<FactorsLayout>(memory, static_cast<long>(capacity))), pivots_(pivots) {}
+  /// memory: FactorsLayout of `capacity`.
+  CAROM_INLINE FactorsOf(V* memory, int capacity)
+      : at_(kernels::placed<FactorsLayout>(memory, static_cast<long>(capacity))),
+        swaps_(reinterpret_cast<Swap*>(at_.swaps)) {
+    static_assert(sizeof(Swap) <= 8 * sizeof(double));
+  }
 
   /// Row-major [n, n], to be filled before factor(n).
-  [[nodiscard]] CAROM_INLINE double* matrix() const { return at_.matrix; }
+  [[nodiscard]] CAROM_INLINE V* matrix() const { return at_.matrix; }
 
-  /// False where the matrix is singular to rounding.
-  CAROM_HOST_DEVICE bool factor(int n) {
+  CAROM_HOST_DEVICE Mask factor(int n) { return factor(n, V(static_cast<double>(n))); }
+
+  /// count: rows of each lane. Lanes whose matrix is not singular to rounding.
+  CAROM_HOST_DEVICE Mask factor(int n, V count) {
     n_ = n;
+    count_ = count;
+    Mask regular = V(0.0) <= V(0.0);
     for (int i = 0; i < n; ++i) {
-      double size = 0.0;
-      for (int j = 0; j < n; ++j) size = kernels::larger(size, magnitude(entry(i, j)));
-      if (!(size > 0.0) || !kernels::is_finite(size)) return false;
-      at_.row_scale[i] = inverse_power(size);
+      V size(0.0);
+      for (int j = 0; j < n; ++j) size = larger(size, magnitude(entry(i, j)));
+      regular = regular & inverse_powers(size, at_.row_scale[i]);
     }
     for (int j = 0; j < n; ++j) {
-      double size = 0.0;
-      for (int i = 0; i < n; ++i) {
-        size = kernels::larger(size, magnitude(entry(i, j)) * at_.row_scale[i]);
-      }
-      if (!(size > 0.0)) return false;
-      at_.column_scale[j] = inverse_power(size);
+      V size(0.0);
+      for (int i = 0; i < n; ++i) size = larger(size, magnitude(entry(i, j)) * at_.row_scale[i]);
+      regular = regular & inverse_powers(size, at_.column_scale[j]);
     }
-    norm_ = 0.0;
+    if (!any_of(regular)) return regular;
+    norm_ = V(0.0);
     for (int j = 0; j < n; ++j) {
-      double sum = 0.0;
+      V sum(0.0);
       for (int i = 0; i < n; ++i) {
-        const double value = entry(i, j) * at_.row_scale[i] * at_.column_scale[j];
+        const V value = entry(i, j) * at_.row_scale[i] * at_.column_scale[j];
         lu(i, j) = value;
         sum += magnitude(value);
       }
-      norm_ = kernels::larger(norm_, sum);
+      norm_ = select(within(j), larger(norm_, sum), norm_);
     }
-    sign_ = 1;
+    sign_ = V(1.0);
+    swap_count_ = 0;
     for (int k = 0; k < n; ++k) {
-      int best = k;
-      for (int i = k + 1; i < n; ++i) {
-        if (magnitude(lu(i, k)) > magnitude(lu(best, k))) best = i;
-      }
-      pivots_[k] = best;
-      if (best != k) {
-        sign_ = -sign_;
-        for (int j = 0; j < n; ++j) {
-          const double kept = lu(k, j);
-          lu(k, j) = lu(best, j);
-          lu(best, j) = kept;
-        }
-      }
-      const double pivot = lu(k, k);
-      if (!(magnitude(pivot) > kSingular)) return false;
-      if (pivot < 0.0) sign_ = -sign_;
-      const double inverse = 1.0 / pivot;
+      take_pivot(k);
+      const V pivot = lu(k, k);
+      regular = regular & (magnitude(pivot) > V(kSingular));
+      if (!any_of(regular)) return regular;
+      sign_ = select(pivot < V(0.0), -sign_, sign_);
+      const V inverse = V(1.0) / pivot;
       lu(k, k) = inverse;
       for (int i = k + 1; i < n; ++i) {
-        const double factor = lu(i, k) * inverse;
-        lu(i, k) = factor;
-        if (factor == 0.0) continue;
-        double* row = &lu(i, 0);
-        const double* from = &lu(k, 0);
-        for (int j = k + 1; j < n; ++j) row[j] = row[j] - factor * from[j];
+        V* row = &lu(i, 0);
+        const V* from = &lu(k, 0);
+        const V factor = row[k] * inverse;
+        row[k] = factor;
+        if (!any_of(factor != V(0.0))) continue;
+        for (int j = k + 1; j < n; ++j) row[j] -= factor * from[j];
       }
     }
-    return true;
+    return regular;
   }
 
   /// What x_j is like in a solution of x's size: unknowns of the scaled matrix have one unit.
-  [[nodiscard]] CAROM_HOST_DEVICE double size_in_units(const double* x) const {
-    double size = 0.0;
-    for (int j = 0; j < n_; ++j) {
-      size = kernels::larger(size, magnitude(x[j]) / at_.column_scale[j]);
-    }
+  [[nodiscard]] CAROM_HOST_DEVICE V size_in_units(const V* x) const {
+    V size(0.0);
+    for (int j = 0; j < n_; ++j) size = larger(size, magnitude(x[j]) / at_.column_scale[j]);
     return size;
   }
-  [[nodiscard]] CAROM_INLINE double unit(int j) const { return at_.column_scale[j]; }
+  [[nodiscard]] CAROM_INLINE V unit(int j) const { return at_.column_scale[j]; }
 
-  /// That of the determinant.
-  [[nodiscard]] CAROM_INLINE int sign() const { return sign_; }
+  /// That of the determinant, 1 or -1.
+  [[nodiscard]] CAROM_INLINE V sign() const { return sign_; }
 
   /// x: right-hand side, then A^-1 of it.
-  CAROM_HOST_DEVICE void solve(double* x) const {
-    double* given = at_.scratch;
-    double* rest = at_.scratch + n_;
-    copy(x, given);
+  CAROM_HOST_DEVICE void solve(V* x) const {
+    V* rest = at_.rest;
+    copy(x, at_.given);
     scaled_solve(x);
     for (int i = 0; i < n_; ++i) {
-      double sum = given[i];
-      for (int j = 0; j < n_; ++j) sum = sum - entry(i, j) * x[j];
+      V sum = at_.given[i];
+      for (int j = 0; j < n_; ++j) sum -= entry(i, j) * x[j];
       rest[i] = sum;
     }
     scaled_solve(rest);
@@ -136,105 +141,154 @@ class Factors {
   }
 
   /// x: right-hand side, then A^-T of it.
-  CAROM_HOST_DEVICE void solve_transposed(double* x) const {
-    double* given = at_.scratch;
-    double* rest = at_.scratch + n_;
-    copy(x, given);
+  CAROM_HOST_DEVICE void solve_transposed(V* x) const {
+    V* rest = at_.rest;
+    copy(x, at_.given);
     scaled_solve_transposed(x);
-    copy(given, rest);
+    copy(at_.given, rest);
     for (int i = 0; i < n_; ++i) {
-      for (int j = 0; j < n_; ++j) rest[j] = rest[j] - entry(i, j) * x[i];
+      const V by = x[i];
+      for (int j = 0; j < n_; ++j) rest[j] -= entry(i, j) * by;
     }
     scaled_solve_transposed(rest);
     add(rest, x);
   }
 
   /// Hager's estimate of the scaled matrix's condition in the 1-norm (Higham 2002, algorithm 15.1).
-  [[nodiscard]] CAROM_HOST_DEVICE double condition() const {
-    if (n_ == 0) return 1.0;
-    double* x = at_.scratch;
-    double* y = at_.scratch + n_;
-    for (int i = 0; i < n_; ++i) x[i] = 1.0 / n_;
-    double best = 0.0;
+  [[nodiscard]] CAROM_HOST_DEVICE V condition() const {
+    V* x = at_.given;
+    V* y = at_.rest;
+    const V zero(0.0), one(1.0);
+    const Mask any = zero < count_;
+    const V share = one / select(any, count_, one);
+    for (int i = 0; i < n_; ++i) x[i] = select(within(i), share, zero);
+    V best = zero;
+    Mask going = any;
     for (int round = 0; round < 3; ++round) {
       eliminate(x);
-      double sum = 0.0;
+      V sum = zero;
       for (int i = 0; i < n_; ++i) {
         sum += magnitude(x[i]);
-        y[i] = x[i] >= 0.0 ? 1.0 : -1.0;
+        y[i] = select(within(i), select(x[i] >= zero, one, -one), zero);
       }
-      if (!(sum > best)) break;
-      best = sum;
+      going = going & (sum > best);
+      best = select(going, sum, best);
+      if (round == 2 || !any_of(going)) break;
       eliminate_transposed(y);
-      int most = 0;
+      V most = magnitude(y[0]), place = zero;
       for (int i = 1; i < n_; ++i) {
-        if (magnitude(y[i]) > magnitude(y[most])) most = i;
+        const V size = magnitude(y[i]);
+        const Mask more = size > most;
+        most = select(more, size, most);
+        place = select(more, V(static_cast<double>(i)), place);
       }
-      for (int i = 0; i < n_; ++i) x[i] = i == most ? 1.0 : 0.0;
+      for (int i = 0; i < n_; ++i) {
+        x[i] = select(place != V(static_cast<double>(i)), zero, one);
+      }
     }
-    return best * norm_;
+    return select(any, best * norm_, one);
   }
 
  private:
-  CAROM_INLINE double entry(int i, int j) const {
-    return at_.matrix[static_cast<long>(i) * n_ + j];
-  }
-  CAROM_INLINE double& lu(int i, int j) const { return at_.lu[static_cast<long>(i) * n_ + j]; }
-  CAROM_INLINE void copy(const double* from, double* to) const {
+  /// Two rows that some lanes exchange.
+  struct Swap {
+    int row, other;
+    Mask lanes;
+  };
+
+  [[nodiscard]] CAROM_INLINE Mask within(int k) const { return V(static_cast<double>(k)) < count_; }
+  CAROM_INLINE V entry(int i, int j) const { return at_.matrix[static_cast<long>(i) * n_ + j]; }
+  CAROM_INLINE V& lu(int i, int j) const { return at_.lu[static_cast<long>(i) * n_ + j]; }
+  CAROM_INLINE void copy(const V* from, V* to) const {
     for (int i = 0; i < n_; ++i) to[i] = from[i];
   }
-  CAROM_INLINE void add(const double* from, double* to) const {
+  CAROM_INLINE void add(const V* from, V* to) const {
     for (int i = 0; i < n_; ++i) to[i] += from[i];
+  }
+  /// Powers of two that make sizes lie in [1/2, 1), by the exponent's bits; lanes that have one.
+  static CAROM_INLINE Mask inverse_powers(V size, V& to) {
+    std::uint64_t bits[kLanes];
+    std::memcpy(bits, &size, sizeof bits);
+    for (std::uint64_t& word : bits) word = (std::uint64_t{2045} - (word >> 52U)) << 52U;
+    std::memcpy(&to, bits, sizeof bits);
+    return (size > V(0x1.0p-1022)) & (size < V(0x1.0p1021));
+  }
+  /// The largest entry of column k, first of equals, goes to its row.
+  CAROM_INLINE void take_pivot(int k) {
+    const V own(static_cast<double>(k));
+    V most = magnitude(lu(k, k)), place = own;
+    for (int i = k + 1; i < n_; ++i) {
+      const V size = magnitude(lu(i, k));
+      const Mask more = size > most;
+      most = select(more, size, most);
+      place = select(more, V(static_cast<double>(i)), place);
+    }
+    Mask moves = place != own;
+    if (!any_of(moves)) return;
+    sign_ = select(moves, -sign_, sign_);
+    for (int i = k + 1; any_of(moves); ++i) {
+      const Mask here = moves & !(place != V(static_cast<double>(i)));
+      if (!any_of(here)) continue;
+      moves = moves & !here;
+      swaps_[swap_count_++] = {k, i, here};
+      for (int j = 0; j < n_; ++j) exchange(lu(k, j), lu(i, j), here);
+    }
+  }
+  static CAROM_INLINE void exchange(V& a, V& b, Mask here) {
+    const V x = a, y = b;
+    a = select(here, y, x);
+    b = select(here, x, y);
   }
 
   /// With the scaled matrix's factors.
-  CAROM_HOST_DEVICE void eliminate(double* x) const {
-    for (int k = 0; k < n_; ++k) {
-      const double kept = x[k];
-      x[k] = x[pivots_[k]];
-      x[pivots_[k]] = kept;
+  CAROM_HOST_DEVICE void eliminate(V* x) const {
+    for (int s = 0; s < swap_count_; ++s) {
+      exchange(x[swaps_[s].row], x[swaps_[s].other], swaps_[s].lanes);
     }
     for (int i = 1; i < n_; ++i) {
-      double sum = x[i];
-      for (int j = 0; j < i; ++j) sum = sum - lu(i, j) * x[j];
+      V sum = x[i];
+      for (int j = 0; j < i; ++j) sum -= lu(i, j) * x[j];
       x[i] = sum;
     }
     for (int i = n_ - 1; i >= 0; --i) {
-      double sum = x[i];
-      for (int j = i + 1; j < n_; ++j) sum = sum - lu(i, j) * x[j];
+      V sum = x[i];
+      for (int j = i + 1; j < n_; ++j) sum -= lu(i, j) * x[j];
       x[i] = sum * lu(i, i);
     }
   }
-  CAROM_HOST_DEVICE void eliminate_transposed(double* x) const {
+  CAROM_HOST_DEVICE void eliminate_transposed(V* x) const {
     for (int i = 0; i < n_; ++i) {
-      x[i] *= lu(i, i);
-      for (int j = i + 1; j < n_; ++j) x[j] = x[j] - lu(i, j) * x[i];
+      const V value = x[i] * lu(i, i);
+      x[i] = value;
+      for (int j = i + 1; j < n_; ++j) x[j] -= lu(i, j) * value;
     }
     for (int i = n_ - 1; i > 0; --i) {
-      for (int j = 0; j < i; ++j) x[j] = x[j] - lu(i, j) * x[i];
+      const V value = x[i];
+      for (int j = 0; j < i; ++j) x[j] -= lu(i, j) * value;
     }
-    for (int k = n_ - 1; k >= 0; --k) {
-      const double kept = x[k];
-      x[k] = x[pivots_[k]];
-      x[pivots_[k]] = kept;
+    for (int s = swap_count_ - 1; s >= 0; --s) {
+      exchange(x[swaps_[s].row], x[swaps_[s].other], swaps_[s].lanes);
     }
   }
-  CAROM_INLINE void scaled_solve(double* x) const {
+  CAROM_INLINE void scaled_solve(V* x) const {
     for (int i = 0; i < n_; ++i) x[i] *= at_.row_scale[i];
     eliminate(x);
     for (int i = 0; i < n_; ++i) x[i] *= at_.column_scale[i];
   }
-  CAROM_INLINE void scaled_solve_transposed(double* x) const {
+  CAROM_INLINE void scaled_solve_transposed(V* x) const {
     for (int i = 0; i < n_; ++i) x[i] *= at_.column_scale[i];
     eliminate_transposed(x);
     for (int i = 0; i < n_; ++i) x[i] *= at_.row_scale[i];
   }
 
-  FactorsLayout<double*> at_;
-  int* pivots_;
+  FactorsLayout<V*> at_;
+  Swap* swaps_;
   int n_ = 0;
-  double norm_ = 0.0;
-  int sign_ = 1;
+  int swap_count_ = 0;
+  V count_{0.0};
+  V norm_{0.0};
+  V sign_{1.0};
 };
+using Factors = FactorsOf<double>;
 
 }  // namespace carom::derivatives

@@ -62,7 +62,7 @@ class LcpDerivative {
         vector_(vector),
         rules_(rules),
         at_(kernels::placed<LcpModesLayout>(reals, static_cast<long>(n))),
-        factors_(at_.factors, ints, n),
+        factors_(at_.factors, n),
         mode_(ints + n),
         held_(ints + 2L * n),
         doubtful_(ints + 3L * n),

@@ -103,7 +103,6 @@ class QpDerivative {
         problem_(problem),
         rules_(rules),
         at_(kernels::placed<QpModesLayout>(reals, static_cast<long>(n_), static_cast<long>(r_))),
-        pivots_(ints),
         mode_(ints + n_ + r_),
         sign_(mode_ + r_),
         equation_(sign_ + r_),
@@ -112,7 +111,7 @@ class QpDerivative {
         basic_(doubtful_ + r_),
         state_(basic_ + r_),
         before_(state_ + r_),
-        factors_(at_.factors, pivots_, n_ + r_) {}
+        factors_(at_.factors, n_ + r_) {}
 
   /// As LcpDerivative::modes.
   CAROM_HOST_DEVICE bool modes(const double* x, const double* dual, const double* cone_dual,
@@ -510,9 +509,12 @@ class QpDerivative {
     }
   }
 
+  /// Share of the terms of the objective that rounding leaves.
+  static constexpr double kRounding = 0x1.0p-50;
+
   /// Slacks, and in which units they and the multipliers are measured.
   CAROM_HOST_DEVICE void measure() {
-    double energy = 0.0;
+    double energy = 0.0, work = 0.0;
     double* root = at_.scratch;         // 1 / sqrt(P_jj), zero where that does not count
     double* column = at_.scratch + n_;  // 1 / unit of the stationarity
     for (int j = 0; j < n_; ++j) {
@@ -539,6 +541,7 @@ class QpDerivative {
         at_.column_unit[j] = kernels::larger(at_.column_unit[j], energy / root[j]);
       }
       column[j] = at_.column_unit[j] > 0.0 ? 1.0 / at_.column_unit[j] : 0.0;
+      work += at_.column_unit[j] * magnitude(at_.x[j]);
     }
     for (int i = 0; i < r_; ++i) {
       double value = 0.0, size = 0.0, feel = 0.0, spread = 0.0;
@@ -558,6 +561,8 @@ class QpDerivative {
       if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
       at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
                                     kernels::square_root(spread) * energy);
+      // A row whose terms are what rounding left is not measured by them.
+      if (at_.unit[i] <= kRounding * feel * work) at_.unit[i] = feel * work;
       if (!(at_.unit[i] > 0.0)) at_.unit[i] = 1.0;
     }
     // A cone's rows have one unit.
@@ -1249,7 +1254,6 @@ class QpDerivative {
   const QpView& problem_;
   const DerivativeRules& rules_;
   QpModesLayout<double*> at_;
-  int* pivots_;
   int* mode_;
   int* sign_;
   int* equation_;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <carom/device/numeric.hpp>
 #include <carom/types/derivative.hpp>
 
 namespace carom::derivatives {
@@ -14,16 +15,19 @@ inline constexpr double kLargestResidual = 1e-12;
 /// Share of its terms below which what the loss sees of a doubtful row is zero.
 inline constexpr double kUnseen = 1e-12;
 
-/// What one derivative says of itself.
-struct Report {
+/// What one derivative says of itself, or those of a pack, whose numbers are V and whose status
+/// is that of the good lanes.
+template <class V>
+struct ReportOf {
   Smoothness status = Smoothness::not_solved;
-  double residual = kNone;
-  double margin = kNone;
-  double condition = kNone;
-  double shift = kNone;
-  double reach = kNone;
+  V residual{kNone};
+  V margin{kNone};
+  V condition{kNone};
+  V shift{kNone};
+  V reach{kNone};
   int doubtful = 0;
 };
+using Report = ReportOf<double>;
 
 struct DerivativeRules {
   AtKink at_kink;
@@ -31,15 +35,15 @@ struct DerivativeRules {
   double error_tolerance;
 };
 
-/// Whether the equations' residual and what it makes of the error are small enough; else the
-/// derivative is undefined.
-inline bool certified(Report& report, const DerivativeRules& rules) {
-  if (report.residual <= kLargestResidual &&
-      report.condition * report.residual <= rules.error_tolerance) {
-    return true;
-  }
-  report.status = Smoothness::undefined;
-  return false;
+/// Whether the equations' residual and what it makes of the error are small enough, lane by lane;
+/// else the derivative is undefined.
+template <class V>
+auto certified(ReportOf<V>& report, const DerivativeRules& rules) {
+  using kernels::any_of;
+  const auto fine = (report.residual <= V(kLargestResidual)) &
+                    (report.condition * report.residual <= V(rules.error_tolerance));
+  if (!any_of(fine)) report.status = Smoothness::undefined;
+  return fine;
 }
 
 }  // namespace carom::derivatives

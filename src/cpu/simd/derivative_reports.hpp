@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/simd/pack_number.hpp"
+#include "programs/derivatives/kernels/report.hpp"
+
+namespace carom::cpu::simd {
+
+/// What the good lanes' smooth derivatives say of themselves, to the places that problem(lane) has.
+template <class Isa, class Table, class Problem>
+CAROM_INLINE void put_reports(const derivatives::ReportOf<PackNumber<Isa>>& report, unsigned good,
+                              Problem&& problem, Table& table) {
+  double residual[Isa::kWidth], margin[Isa::kWidth], condition[Isa::kWidth], shift[Isa::kWidth],
+      reach[Isa::kWidth];
+  report.residual.pack().store(residual);
+  report.margin.pack().store(margin);
+  report.condition.pack().store(condition);
+  report.shift.pack().store(shift);
+  report.reach.pack().store(reach);
+  for (; good != 0U; good &= good - 1U) {
+    const int lane = kernels::lowest_bit(good);
+    const std::int64_t p = problem(lane);
+    table.status[p] = Smoothness::smooth;
+    table.residual[p] = residual[lane];
+    table.margin[p] = margin[lane];
+    table.condition[p] = condition[lane];
+    table.shift[p] = shift[lane];
+    table.reach[p] = reach[lane];
+    table.doubtful[p] = 0;
+  }
+}
+
+}  // namespace carom::cpu::simd
