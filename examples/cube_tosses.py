@@ -340,6 +340,12 @@ def problems(cut: Cut, cube: Cube, corners: int, friction: float = 0.3) -> carom
         contact_names=tuple("ABCDEFGH"[:corners]))  # fmt: skip
 
 
+def change(cut: Cut, cube: Cube) -> np.ndarray:
+    """|v+ - v-|_M over |v-|_M: what no corner at all leaves (n)."""
+    root = np.sqrt(np.r_[1.0, 1.0, 1.0, [cube.inertia] * 3])
+    return np.linalg.norm(root * (cut.after - cut.before), axis=1) / np.linalg.norm(root * cut.before, axis=1)
+
+
 def covariance(cut: Cut, cube: Cube, sigma: dict[str, float], arm: float = 0.7e-3) -> np.ndarray:
     """Of v+ as measured (n, 6, 6): both flights' noise, and what an error of `arm` [m] of the contact
     point does to the angular velocity that the measured impulse gives."""
@@ -382,6 +388,8 @@ def examine(tosses: Tosses) -> tuple[dict[str, Any], Cut, Cube, np.ndarray]:
         cut = cut_impacts(tosses, cube, sigma)
         candidates = len(cut)
         cut = cut[cut.gap < MEETING]
+        meeting = len(cut)
+        cut = cut[change(cut, cube) > EXPLAINED]  # a bad pose splits a flight as an impact does
         found, miss = moments(cut, cube)
         half = [moments(cut, cube, cut.toss % 2 == k)[0] for k in range(2)]
         cut, cube = about(cut, cube, found), found
@@ -398,7 +406,7 @@ def examine(tosses: Tosses) -> tuple[dict[str, Any], Cut, Cube, np.ndarray]:
         "radius_of_halves": [h.radius for h in half],
         "inertia_over_mass": cube.inertia, "inertia_of_halves": [h.inertia for h in half],
         "moment_residual": float(np.median(miss[one]) / np.sqrt(3)), "noise": sigma,
-        "candidates": candidates, "meeting": len(cut),
+        "candidates": candidates, "meeting": meeting, "impacts": len(cut),
         "corners": [int((corners == k).sum()) for k in range(1, 6)],
         "two_corners_within_2_frames": int(((corners == 2) & (cut.between <= 2)).sum()),
         "floor": [float(np.median(floors[k, corners == k + 1])) for k in range(2)],

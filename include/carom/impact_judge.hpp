@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include <carom/impact.hpp>
 #include <carom/types/impact_judge.hpp>
 
@@ -12,6 +14,10 @@ namespace carom {
 /// shapes, NaN or infinity, a covariance that is not symmetric to 1e-9 relative and positive
 /// definite, v- = 0 without a covariance.
 void validate(const ImpactBatch& batch, const MeasuredImpacts& measured);
+
+/// Distance of a velocity [nv] from what was measured of problem p of a valid batch.
+double impact_distance(const ImpactBatch& batch, const MeasuredImpacts& measured, std::int64_t p,
+                       std::span<const double> velocity);
 
 /// Least distance from the measured v+ to v- + M^-1 J' lambda over all impulses in the friction
 /// cones (of friction_high where there are intervals): what contacts there can explain at best,
@@ -31,5 +37,21 @@ ImpactJudgement judge_impacts(const ImpactBatch& batch, const MeasuredImpacts& m
                               const JudgeSettings& settings = {},
                               const ImpactSettings& sampling = {},
                               Backend backend = Backend::automatic);
+
+/// Distance of every problem's nearest sample at every pair of restitution and friction of two
+/// grids, the same at all contacts, and the smallest interval (below). Of `sampling`, samples and
+/// what is kept are not taken; problems that it cannot sample have infinite distances.
+/// Errors: as judge_impacts; grids that are empty or do not rise.
+ImpactIdentification identify_impacts(const ImpactBatch& batch, const MeasuredImpacts& measured,
+                                      std::span<const double> restitution,
+                                      std::span<const double> friction,
+                                      const IdentifySettings& settings = {},
+                                      const ImpactSettings& sampling = {},
+                                      Backend backend = Backend::automatic);
+
+/// Fills smallest_interval and bounds from grids and distances, which may be those of several
+/// batches. The area of a box counts one mean cell of each grid more than its ends are apart.
+void smallest_interval(ImpactIdentification& found, const IdentifySettings& settings,
+                       std::uint64_t seed);
 
 }  // namespace carom

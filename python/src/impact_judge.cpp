@@ -47,6 +47,31 @@ nb::dict judge(const nb::dict& arrays, std::int64_t problems, int dimension, int
   return all;
 }
 
+nb::dict identify(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                  int contacts, const nb::dict& outcomes, nb::handle restitution,
+                  nb::handle friction, const nb::dict& given, const nb::dict& sampling,
+                  nb::handle backend) {
+  const ImpactBatch batch = impact_batch(arrays, problems, dimension, velocities, contacts);
+  const MeasuredImpacts measured = measured_of(batch, outcomes);
+  const auto settings = settings_from<IdentifySettings>(given);
+  auto drawing = settings_from<ImpactSettings>(sampling);
+  const auto where = enumerator<Backend>("backend", backend);
+  const std::vector<double> e = copied<double>(restitution), mu = copied<double>(friction);
+  Listener listener(nb::none());
+  drawing.progress = [&](const ImpactProgress& at) {
+    return listener.go_on(at.samples_done, at.samples_total);
+  };
+  ImpactIdentification found = without_gil(
+      [&] { return identify_impacts(batch, measured, e, mu, settings, drawing, where); });
+  listener.raise();
+  nb::dict all;
+  all["distance"] = array_of(std::move(found.distance));
+  all["smallest_interval"] =
+      array_of(std::vector<double>(found.smallest_interval.begin(), found.smallest_interval.end()));
+  all["bounds"] = array_of(std::vector<double>(found.bounds.begin(), found.bounds.end()));
+  return all;
+}
+
 }  // namespace
 
 void add_impact_judge(nb::module_& module) {
@@ -57,6 +82,8 @@ void add_impact_judge(nb::module_& module) {
              "contacts"_a, "measured"_a, "settings"_a, "sampling"_a, "backend"_a,
              "progress"_a.none());
   module.def("judge_settings", described<JudgeSettings>);
+  module.def("identify_impacts", identify);
+  module.def("identify_settings", described<IdentifySettings>);
 }
 
 }  // namespace carom::python

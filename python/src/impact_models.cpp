@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <carom/impact_bounces.hpp>
 #include <carom/impact_models.hpp>
 
 #include "call.hpp"
@@ -72,6 +73,34 @@ nb::dict sequential(const nb::dict& arrays, int dimension, int velocities, int c
   return result;
 }
 
+nb::dict with_impacts(SequentialOutcome&& outcome, const ImpactProblem& problem) {
+  const int impacts = outcome.impacts;
+  nb::dict result = outcome_of(std::move(outcome), problem);
+  result["impacts"] = impacts;
+  return result;
+}
+
+/// model: "sequential", "springs", or rounds by their word.
+nb::dict bounce(const nb::dict& arrays, int dimension, int velocities, int contacts,
+                const std::string& model, const std::vector<int>& order, nb::handle stiffness,
+                double exponent, nb::handle gaps, double step, const nb::dict& given) {
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
+  const auto settings = settings_from<ImpactModelSettings>(given);
+  if (model == "sequential") {
+    return with_impacts(without_gil([&] { return bouncing_sequence(problem, order, settings); }),
+                        problem);
+  }
+  if (model == "springs") {
+    const CompliantContacts springs{copied<double>(stiffness), exponent, copied<double>(gaps),
+                                    step};
+    return with_impacts(without_gil([&] { return compliant_bounce(problem, springs, settings); }),
+                        problem);
+  }
+  const auto rounds = enumerator<BounceRounds>("model", nb::str(model.c_str()));
+  return with_impacts(without_gil([&] { return bouncing_rounds(problem, rounds, settings); }),
+                      problem);
+}
+
 nb::dict newton(const nb::dict& arrays, int dimension, int velocities, int contacts, int contact,
                 double restitution, const nb::dict& given) {
   const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
@@ -88,6 +117,7 @@ void add_impact_models(nb::module_& module) {
   module.def("step_outcomes", step_outcomes_of);
   module.def("sequential_impact", sequential);
   module.def("newton_impact", newton);
+  module.def("bounce", bounce);
   module.def("impact_model_settings", described<ImpactModelSettings>);
 }
 

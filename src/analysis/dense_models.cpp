@@ -30,14 +30,10 @@ StepModel single_model(const Mechanism& mechanism, int contact, int directions) 
           Vector::Constant(1, mechanism.friction[contact]), directions};
 }
 
-struct Lemke {
-  Status status = Status::solved;
-  Vector impulse;
-  double residual = 0.0;
-};
+}  // namespace
 
-// One solution of (31) from a contact velocity.
-Lemke solve(const StepModel& model, const Vector& contact_velocity, double tolerance) {
+StepImpulse solve_step(const StepModel& model, const Vector& contact_velocity,
+                       const Vector& max_impulse, double tolerance) {
   const int m = model.contacts();
   if (m == 0) return {Status::solved, Vector(0), 0.0};
   const auto buffer = [](const auto& values) {
@@ -50,7 +46,7 @@ Lemke solve(const StepModel& model, const Vector& contact_velocity, double toler
   step.delassus = buffer(model.delassus());
   step.contact_velocity = buffer(contact_velocity);
   step.friction = buffer(model.friction());
-  step.max_impulse = buffer(Vector(Vector::Constant(m, kInfinity)));
+  step.max_impulse = buffer(max_impulse);
   StepSettings settings;
   if (model.dimension() == 3) settings.friction_directions = model.directions();
   settings.selection = Selection::lemke;
@@ -61,12 +57,20 @@ Lemke solve(const StepModel& model, const Vector& contact_velocity, double toler
           result.residual.data()[0]};
 }
 
+namespace {
+
+// One solution of (31) from a contact velocity.
+StepImpulse solve(const StepModel& model, const Vector& contact_velocity, double tolerance) {
+  return solve_step(model, contact_velocity, Vector::Constant(model.contacts(), kInfinity),
+                    tolerance);
+}
+
 }  // namespace
 
 ImpactOutcome simultaneous_impact(const ImpactProblem& problem,
                                   const ImpactModelSettings& settings) {
   const Mechanism mechanism = make_mechanism(problem);
-  const Lemke solution =
+  const StepImpulse solution =
       solve(step_model(mechanism, settings), mechanism.jacobian * mechanism.velocity,
             settings.residual_tolerance);
   ImpactOutcome outcome;
@@ -100,7 +104,7 @@ SequentialOutcome sequential_impact(const ImpactProblem& problem, std::span<cons
       break;
     }
     const std::vector<int> rows = rows_of(mechanism, contact);
-    const Lemke solution =
+    const StepImpulse solution =
         solve(models[contact], contact_velocity(rows), settings.residual_tolerance);
     status = solution.status;
     residual =

@@ -6,10 +6,23 @@
 #include <carom/impact_models.hpp>
 
 #include "impact/backends.hpp"
+#include "impact/step_solutions.hpp"
 
 /// The models of carom/impact_models.hpp, whose arguments were validated: one problem at a time, in
 /// dense matrices on the host.
 namespace carom::dense {
+
+/// One solution of the step (75), by lexicographic Lemke.
+struct StepImpulse {
+  Status status = Status::solved;
+  Vector impulse;
+  double residual = 0.0;
+};
+StepImpulse solve_step(const StepModel& model, const Vector& contact_velocity,
+                       const Vector& max_impulse, double tolerance);
+
+/// Errors: InvalidInput where `order` does not name every contact, or others.
+void require_order(std::span<const int> order, int contacts);
 
 ImpactOutcome simultaneous_impact(const ImpactProblem& problem,
                                   const ImpactModelSettings& settings);

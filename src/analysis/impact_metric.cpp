@@ -70,4 +70,14 @@ void validate(const ImpactBatch& batch, const MeasuredImpacts& measured) {
   }
 }
 
+double impact_distance(const ImpactBatch& batch, const MeasuredImpacts& measured, std::int64_t p,
+                       std::span<const double> velocity) {
+  require::size("velocity", velocity.size(), static_cast<std::size_t>(batch.velocities));
+  using judging::Vector;
+  const Eigen::Map<const Vector> own(velocity.data(), batch.velocities);
+  const Eigen::Map<const Vector> seen(measured.measured_velocity.data() + p * batch.velocities,
+                                      batch.velocities);
+  return (judging::metric(batch, measured, p) * (own - seen)).norm();
+}
+
 }  // namespace carom

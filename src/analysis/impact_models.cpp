@@ -21,7 +21,9 @@ void check(const ImpactProblem& problem, const ImpactModelSettings& settings) {
   used.validate();
 }
 
-void check_order(std::span<const int> order, int contacts) {
+}  // namespace
+
+void dense::require_order(std::span<const int> order, int contacts) {
   std::vector<bool> seen(contacts, false);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] < 0 || order[i] >= contacts) {
@@ -39,8 +41,6 @@ void check_order(std::span<const int> order, int contacts) {
     }
   }
 }
-
-}  // namespace
 
 void ImpactModelSettings::validate() const { require::settings(*this); }
 
@@ -74,7 +74,7 @@ ImpactOutcome simultaneous_impact(const ImpactProblem& problem,
 SequentialOutcome sequential_impact(const ImpactProblem& problem, std::span<const int> order,
                                     const ImpactModelSettings& settings) {
   check(problem, settings);
-  check_order(order, problem.contacts);
+  dense::require_order(order, problem.contacts);
   return dense::sequential_impact(problem, order, settings);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/impact_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_output.hpp"
+#include "cli/judge_report.hpp"
 #include "cli/sampling_options.hpp"
 #include "io/impact_json.hpp"
 
@@ -29,6 +30,7 @@ void report_impacts(std::vector<run::ImpactRun>& runs, const SamplingOptions& op
     for (const run::ImpactRun& run : runs) fmt::print("{}\n", run_report(run, options.verbose));
   }
   if (runs.size() > 1 || !runs.front().parameters.empty()) fmt::print("{}", runs_table(runs));
+  fmt::print("{}", identify_report(runs));
 }
 
 }  // namespace

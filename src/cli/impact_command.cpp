@@ -8,6 +8,7 @@
 
 #include "cli/impact_output.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
 #include "cli/sampling_options.hpp"
 #include "io/printable.hpp"
 #include "run/enclosure_run.hpp"
@@ -41,10 +42,16 @@ int run_command(const SamplingOptions& options, const std::string& command_line,
   const std::vector<run::ImpactTask> tasks = load_tasks(options);
   require_outputs(options, tasks);
   if (options.enclosure.asked()) require_questions(options, tasks);
+  const run::JudgeRequest measured = judge_request(options.judging, options.enclosure.asked());
+  if (options.judging.asked()) run::require_measured(tasks, options.target);
   const InterruptGuard guard;
   std::vector<run::ImpactRun> runs = run_impacts(tasks, options);
   if (!options.no_check) run::examine_uniqueness(runs, {{}, interrupted});
   if (options.enclosure.asked()) enclose(options, runs);
+  if (options.judging.asked()) {
+    ProgressBar bar(!options.json && !options.quiet);
+    run::judge_runs(request_of(options), measured, runs, follow(bar));
+  }
   report(runs, options);
   write_outputs(options, runs, command_line);
   return exit_status(runs);
@@ -53,7 +60,8 @@ int run_command(const SamplingOptions& options, const std::string& command_line,
 }  // namespace
 
 void add_impact_command(Program& program, const std::string& name, const std::string& description,
-                        const std::string& footer, ImpactReport report) {
+                        const std::string& footer, ImpactReport report,
+                        void (*add_more)(CLI::App&, SamplingOptions&)) {
   CLI::App* command = program.app.add_subcommand(name, description);
   command->footer(footer);
   const auto options = std::make_shared<SamplingOptions>();
@@ -61,6 +69,8 @@ void add_impact_command(Program& program, const std::string& name, const std::st
   add_verbose_option(*command, *options);
   add_result_options(*command, *options);
   add_enclosure_options(*command, options->enclosure);
+  add_judge_options(*command, options->judging);
+  if (add_more != nullptr) add_more(*command, *options);
   command->callback([&program, options, report] {
     program.chosen = [&program, options, report] {
       return run_command(*options, program.command_line, report);

@@ -14,6 +14,7 @@ using ImpactReport = void (*)(std::vector<run::ImpactRun>& runs, const SamplingO
 
 /// A command that samples impacts, reports them and writes the files that were asked for.
 void add_impact_command(Program& program, const std::string& name, const std::string& description,
-                        const std::string& footer, ImpactReport report);
+                        const std::string& footer, ImpactReport report,
+                        void (*add_more)(CLI::App&, SamplingOptions&) = nullptr);
 
 }  // namespace carom::cli

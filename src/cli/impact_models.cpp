@@ -7,6 +7,7 @@
 
 #include <carom/impact_models.hpp>
 
+#include "cli/bounce_options.hpp"
 #include "cli/impact_command.hpp"
 #include "cli/impact_report.hpp"
 #include "cli/json_output.hpp"
@@ -75,17 +76,23 @@ nlohmann::ordered_json to_json(const run::ImpactRun& run) {
   result["approaching"] = run::approaching_contacts(run);
   result.update(io::models_json(*run.models));
   result["theory"] = theory_json(theory_of(run));
+  if (!run.bounces.empty()) result["bounces"] = io::bounces_json(run);
   result["sampled"] = io::impact_json(run);
   return result;
 }
 
 void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& options) {
-  for (run::ImpactRun& run : runs) run.models = run::compare_models(run.problem, run.settings);
+  for (run::ImpactRun& run : runs) {
+    run.models = run::compare_models(run.problem, run.settings);
+    if (!options.bounces.asked()) continue;
+    run::add_bounces(request_of(options), bounce_request(options.bounces, run.problem.contacts),
+                     run);
+  }
   if (options.json) return print_documents(runs, to_json);
   if (options.quiet) return;
   for (const run::ImpactRun& run : runs)
-    fmt::print("{}\n{}{}\n", run_report(run, options.verbose), models_report(run),
-               theory_report(theory_of(run)));
+    fmt::print("{}\n{}{}{}\n", run_report(run, options.verbose), models_report(run),
+               bounces_report(run), theory_report(theory_of(run)));
 }
 
 }  // namespace
@@ -93,7 +100,12 @@ void report_models(std::vector<run::ImpactRun>& runs, const SamplingOptions& opt
 void add_impact_models(Program& program) {
   add_impact_command(program, "impact-models",
                      "Compare simultaneous and sequential impact models with the sampled set",
-                     "Example: carom impact-models compass_gait --plot gait.svg", report_models);
+                     "Example: carom impact-models compass_gait --plot gait.svg\n"
+                     "         carom impact-models rocking_block --restitution 0.5 --sequential "
+                     "--rounds poisson --lzb 1:4",
+                     report_models, [](CLI::App& command, SamplingOptions& options) {
+                       add_bounce_options(command, options.bounces);
+                     });
 }
 
 }  // namespace carom::cli

@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "cli/enclosure_report.hpp"
+#include "cli/judge_report.hpp"
 #include "cli/table.hpp"
 #include "io/printable.hpp"
 #include "run/impact_runner.hpp"
@@ -271,6 +272,7 @@ std::string run_report(const run::ImpactRun& run, bool verbose) {
     }
   }
   if (run.enclosure) text += "\n" + enclosure_report(run);
+  if (run.judgement) text += "\n" + judge_report(run);
   return text;
 }
 
@@ -285,6 +287,8 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
   head.push_back("net points");
   const std::vector<std::string> enclosed = enclosure_titles(runs.front());
   head.insert(head.end(), enclosed.begin(), enclosed.end());
+  const std::vector<std::string> judged = judge_titles(runs.front());
+  head.insert(head.end(), judged.begin(), judged.end());
   TextTable table(head);
   std::vector<std::string> still;
   for (const run::ImpactRun& run : runs) {
@@ -298,11 +302,14 @@ std::string runs_table(const std::vector<run::ImpactRun>& runs) {
     std::vector<std::string> set = enclosure_cells(run);
     set.resize(enclosed.size(), "-");  // a run that was stopped
     row.insert(row.end(), set.begin(), set.end());
+    std::vector<std::string> outcome = judge_cells(run);
+    outcome.resize(judged.size(), "-");
+    row.insert(row.end(), outcome.begin(), outcome.end());
     table.add(row);
     const std::vector<int> approaching = run::approaching_contacts(run);
     if (approaching.empty()) still.push_back(run.model);
   }
-  std::string text = table.text() + enclosure_totals(runs);
+  std::string text = table.text() + enclosure_totals(runs) + judge_totals(runs);
   if (!still.empty()) {
     constexpr std::size_t kNamed = 12;
     const std::size_t named = std::min(still.size(), kNamed);
@@ -351,6 +358,28 @@ std::string models_report(const run::ImpactRun& run) {
     text += "  simultaneous: one solution by Lemke; there are too many to enumerate all\n";
   }
   return text;
+}
+
+std::string bounces_report(const run::ImpactRun& run) {
+  if (run.bounces.empty()) return "";
+  const bool measured = !run.measured.measured_velocity.empty();
+  std::vector<std::string> head = {"model with restitution", "impacts", "K+/K-", "from the set",
+                                   "between samples"};
+  if (measured) head.emplace_back("from measured");
+  for (const std::string& name : run.contact_names) head.push_back("n " + name);
+  TextTable table(head);
+  for (const run::ModelledBounce& bounce : run.bounces) {
+    const bool solved = bounce.outcome.status == Status::solved;
+    std::vector<std::string> row = {bounce.model,
+                                    solved ? fmt::format("{}", bounce.outcome.impacts)
+                                           : std::string(to_string(bounce.outcome.status)),
+                                    short_number(bounce.energy_ratio),
+                                    short_number(bounce.distance), short_number(bounce.resolution)};
+    if (measured) row.push_back(short_number(bounce.measured));
+    for (const double value : bounce.outcome.normal_velocity) row.push_back(short_number(value));
+    table.add(row);
+  }
+  return "\n" + table.text();
 }
 
 }  // namespace carom::cli

@@ -18,6 +18,8 @@ namespace carom::cli {
 
 namespace {
 
+constexpr int kJudgedDirections = 16;
+
 // Settings of what is kept and written, which not every sampling command has.
 bool of_results(std::string_view setting) {
   static constexpr std::string_view kResults[] = {"epsilon", "net_capacity", "keep_samples",
@@ -45,11 +47,14 @@ std::vector<run::ImpactTask> file_tasks(const std::string& file) {
     task.contact_names = std::move(problems[i].contact_names);
     if (task.contact_names.empty()) task.contact_names = letters(problems[i].contacts);
     task.law = problems[i].law;
+    task.measured = std::move(problems[i].measured);
     task.problem = std::move(problems[i]);
     tasks.push_back(std::move(task));
   }
   return tasks;
 }
+
+}  // namespace
 
 run::ImpactRequest request_of(const SamplingOptions& options) {
   run::ImpactRequest request;
@@ -76,10 +81,12 @@ run::ImpactRequest request_of(const SamplingOptions& options) {
       !options.output.empty() || !options.plot.empty() || !options.enclosure.never.empty();
   request.compared = options.enclosure.asked();
   request.source = options.target;
+  // Of polygons of fewer directions sets are too small for measurements.
+  if (options.judging.asked() && !given("friction_directions")) {
+    settings.friction_directions = kJudgedDirections;
+  }
   return request;
 }
-
-}  // namespace
 
 std::span<const OptionForm> sampling_forms() {
   static constexpr OptionForm kForms[] = {
@@ -94,7 +101,11 @@ std::span<const OptionForm> sampling_forms() {
        .open = true},
       {.setting = "max_steps", .note = "; default: 40", .open = true},
       {.setting = "sampler", .text = "{}"},
-      {.setting = "friction_directions", .type = "K", .text = "Per spatial contact, {}"},
+      {.setting = "friction_directions",
+       .type = "K",
+       .text = "Per spatial contact, {}",
+       .note = "; default: 4, for measured outcomes 16",
+       .open = true},
       {.setting = "threads", .most = kMostThreads},
       {.setting = "seed", .type = "S"},
       {.setting = "epsilon",
@@ -223,6 +234,7 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
   std::vector<run::ImpactTask> tasks = tasks_as_they_are(options);
   for (run::ImpactTask& task : tasks) {
     set_intervals(options.intervals, task.contact_names, task.problem);
+    if (options.judging.relative) task.measured.measured_covariance.clear();
   }
   return tasks;
 }

@@ -8,8 +8,10 @@
 
 #include <carom/impact.hpp>
 
+#include "cli/bounce_options.hpp"
 #include "cli/enclosure_options.hpp"
 #include "cli/interval_options.hpp"
+#include "cli/judge_options.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/target.hpp"
 #include "cli/text_options.hpp"
@@ -34,6 +36,8 @@ struct SamplingOptions : TargetOptions, TextOptions {
   std::string plot;
   bool no_check = false;
   EnclosureOptions enclosure;
+  JudgeOptions judging;
+  BounceOptions bounces;  ///< of impact-models
 };
 
 /// Target, problem, physics, sampling and common options.
@@ -44,6 +48,9 @@ void add_result_options(CLI::App& command, SamplingOptions& options);
 /// The model or the file's problems that the options ask for.
 /// Errors: InvalidInput; a target that is neither a model nor a file names both.
 std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options);
+
+/// What they ask of the tasks. Errors: InvalidInput.
+run::ImpactRequest request_of(const SamplingOptions& options);
 
 /// Samples the tasks as the options ask for, with a progress bar, until an interrupt.
 /// Errors: InvalidInput, BackendUnavailable.

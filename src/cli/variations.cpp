@@ -28,7 +28,7 @@ double Variation::value_of(std::int64_t digit) const {
 }
 
 Variation variation_from(const char* option, const std::string& text, std::int64_t most) {
-  const bool counted = std::string_view(option) == "--sweep";
+  const bool counted = std::string_view(option) != "--random";
   Variation result;
   result.option = fmt::format("{} {}", option, text);
   const char* form =

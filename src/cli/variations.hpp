@@ -29,7 +29,7 @@ struct Variation {
   [[nodiscard]] double value_of(std::int64_t digit) const;
 };
 
-/// option: "--sweep", which has a count of at most `most`, or "--random". Errors: InvalidInput.
+/// option: "--random", or one that has a count of at most `most`. Errors: InvalidInput.
 Variation variation_from(const char* option, const std::string& text,
                          std::int64_t most = std::int64_t{1} << 32);
 

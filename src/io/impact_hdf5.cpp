@@ -42,6 +42,7 @@ class ProblemGroup {
     if (!run_.paths.offset.empty()) paths();
     if (run_.models) models(*run_.models);
     if (run_.enclosure) enclosure(*run_.enclosure);
+    if (run_.judgement) judgement(*run_.judgement);
   }
 
  private:
@@ -63,7 +64,7 @@ class ProblemGroup {
         [&](const char* name, const Extents& extents, const auto& values) {
           if (values.empty() && extents.optional()) return;
           if (std::is_same_v<Table, ImpactBatch> && is_interval(extents, name)) return;
-          const Shape shape = shape_of(extents, 1);
+          const Shape shape = extents.rank() == 1 ? Shape{1} : shape_of(extents, 1);
           const std::string path = at(fmt::format("{}/{}", group, name));
           if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(values[0])>>) {
             const auto* codes = reinterpret_cast<const std::uint8_t*>(values.data());
@@ -220,6 +221,17 @@ class ProblemGroup {
     writer_.dataset(at("enclosure/invariant"), Words{set.invariant});
   }
 
+  void judgement(const run::JudgedRun& judged) const {
+    const ImpactSizes sizes{1, run_.problem.dimension, run_.problem.velocities,
+                            run_.problem.contacts};
+    write_arrays<ImpactJudgementArrays<Values>>("judgement", sizes, judged.samples);
+    write_arrays<ImpactFloorArrays<Values>>("judgement", sizes, judged.floor);
+    writer_.attribute(at("judgement/verdict"), "meaning", codes_meaning<JudgeVerdict>());
+    writer_.attribute(at("judgement/floor_status"), "meaning", codes_meaning<Status>());
+    writer_.dataset(at("judgement/nearest_path"), judged.nearest_path,
+                    {judged.nearest_path.size() / nv_, nv_});
+  }
+
   Hdf5Writer& writer_;
   const run::ImpactRun& run_;
   std::string group_;
@@ -227,6 +239,31 @@ class ProblemGroup {
   std::uint64_t contacts_;
   std::uint64_t rows_;
 };
+
+/// Of all runs together, as each of them has it.
+void identification(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
+  const bool all = std::all_of(runs.begin(), runs.end(), [](const run::ImpactRun& run) {
+    return run.identified.has_value();
+  });
+  if (!all) return;
+  const run::IdentifiedRun& first = *runs.front().identified;
+  const std::uint64_t n = runs.size(), e = first.restitution.size(), mu = first.friction.size();
+  std::vector<double> distance;
+  for (const run::ImpactRun& run : runs) {
+    const std::vector<double>& own = run.identified->distance;
+    distance.insert(distance.end(), own.begin(), own.end());
+  }
+  std::vector<std::uint8_t> explains;
+  for (const double d : distance) explains.push_back(d <= first.tolerance ? 1 : 0);
+  writer.group("/identify");
+  writer.attribute("/identify", "tolerance", first.tolerance);
+  writer.dataset("/identify/restitution", first.restitution, {e});
+  writer.dataset("/identify/friction", first.friction, {mu});
+  writer.dataset("/identify/distance", distance, {n, e, mu});
+  writer.dataset("/identify/explains", explains, {n, e, mu});
+  writer.dataset("/identify/smallest_interval", first.smallest_interval, {2, 2});
+  writer.dataset("/identify/bounds", first.bounds, {2, 2, 2});
+}
 
 void root_attributes(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
   const run::ImpactRun& first = runs.front();
@@ -254,6 +291,7 @@ void write_impact_hdf5(const std::filesystem::path& file, std::span<const run::I
   write_hdf5(file, command_line, [&](Hdf5Writer& writer) {
     root_attributes(writer, runs);
     for (std::size_t i = 0; i < runs.size(); ++i) ProblemGroup(writer, runs[i], i).write();
+    identification(writer, runs);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "io/enclosure_json.hpp"
 #include "io/fields.hpp"
+#include "io/judge_json.hpp"
 #include "io/setting_json.hpp"
 
 namespace carom::io {
@@ -61,6 +62,8 @@ ordered_json impact_json(const run::ImpactRun& run) {
   result["seconds"] = run.seconds;
   result["samples_per_second"] = run.samples_per_second;
   if (run.enclosure) result["enclosure"] = enclosure_json(run);
+  if (run.judgement) result["judgement"] = judgement_json(run);
+  if (run.identified) result["identify"] = identify_json(*run.identified);
   if (!run.complete) {
     result["cancelled"] = true;
     result["samples_requested"] = run.settings.samples;
@@ -82,6 +85,24 @@ ordered_json models_json(const run::ComparedModels& models) {
     result["sequential"].push_back(entry);
   }
   result["simultaneous_complete"] = models.simultaneous_complete;
+  return result;
+}
+
+ordered_json bounces_json(const run::ImpactRun& run) {
+  ordered_json result = ordered_json::array();
+  for (const run::ModelledBounce& bounce : run.bounces) {
+    ordered_json entry;
+    entry["model"] = bounce.model;
+    entry["status"] = to_string(bounce.outcome.status);
+    entry["impacts"] = bounce.outcome.impacts;
+    entry["velocity"] = bounce.outcome.velocity;
+    entry["energy_ratio"] = bounce.energy_ratio;
+    entry["distance"] = bounce.distance;
+    entry["resolution"] = bounce.resolution;
+    entry["from_measured"] = bounce.measured;
+    entry.update(outcome_json(bounce.outcome));
+    result.push_back(std::move(entry));
+  }
   return result;
 }
 

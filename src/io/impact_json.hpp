@@ -12,5 +12,7 @@ nlohmann::ordered_json impact_json(const run::ImpactRun& run);
 
 /// The keys `simultaneous` and `sequential` of `carom impact-models --json`.
 nlohmann::ordered_json models_json(const run::ComparedModels& models);
+/// The key `bounces` there.
+nlohmann::ordered_json bounces_json(const run::ImpactRun& run);
 
 }  // namespace carom::io

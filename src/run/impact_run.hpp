@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include <carom/impact.hpp>
 #include <carom/impact_enclosure.hpp>
+#include <carom/impact_judge.hpp>
 #include <carom/impact_models.hpp>
 
 #include "core/buffer_slice.hpp"
@@ -44,6 +46,32 @@ struct EnclosedRun {
   std::vector<NeverAnswer> answers;
 };
 
+/// A measured outcome beside the set.
+struct JudgedRun {
+  ImpactFloorArrays<Values> floor;
+  ImpactJudgementArrays<Values> samples;
+  std::vector<double> nearest_path;  ///< v_0, v_1, .. of the nearest sample, [pieces + 1, nv]
+};
+
+/// Which restitution and friction explain it, among those of all runs.
+struct IdentifiedRun {
+  std::vector<double> restitution, friction;  ///< grids
+  std::vector<double> distance;               ///< [restitution, friction]
+  double tolerance = 0.0;                     ///< distance up to which a pair explains it
+  std::array<double, 4> smallest_interval{};  ///< as ImpactIdentification has it, of all runs
+  std::array<double, 8> bounds{};
+};
+
+/// The outcome of another model, and how far from the set it lies.
+struct ModelledBounce {
+  std::string model;
+  SequentialOutcome outcome;  ///< order: of sequences; impacts: also rounds or steps
+  double energy_ratio = 0.0;  ///< K+/K-
+  double distance = 0.0;      ///< of the nearest sample, as of a measured outcome
+  double resolution = 0.0;    ///< between samples
+  double measured = 0.0;      ///< from the measured outcome; NaN without
+};
+
 /// The kept rows of one problem.
 struct SampleRows : ImpactSampleArrays<Values> {
   std::int64_t count = 0;
@@ -54,10 +82,11 @@ struct ImpactRun {
   std::string model;                       ///< model name, or the problem's own name
   std::vector<std::string> contact_names;  ///< [m]
   ImpactProblem problem;
-  Parameters parameters;         ///< swept or drawn
-  ImpactSettings settings;       ///< with what was left open decided
-  std::string step_size_reason;  ///< why h is what it is where nobody chose it
-  std::string epsilon_reason;    ///< likewise
+  Parameters parameters;                  ///< swept or drawn
+  MeasuredImpactArrays<Values> measured;  ///< the outcome as measured, if it was
+  ImpactSettings settings;                ///< with what was left open decided
+  std::string step_size_reason;           ///< why h is what it is where nobody chose it
+  std::string epsilon_reason;             ///< likewise
   Backend backend = Backend::cpu;
   ImpactSummary summary;
   std::optional<EpsilonNet> net;
@@ -68,6 +97,9 @@ struct ImpactRun {
   double samples_per_second = 0.0;  ///< of that batch
   std::optional<ComparedModels> models;
   std::optional<EnclosedRun> enclosure;
+  std::optional<JudgedRun> judgement;
+  std::optional<IdentifiedRun> identified;
+  std::vector<ModelledBounce> bounces;
 };
 
 /// Contacts that approach before the impact, faster than settings.velocity_tolerance.

@@ -95,6 +95,8 @@ bool affordable(const ImpactProblem& problem) {
   return problem.contacts >= 1 && problem.contacts <= (problem.dimension == 2 ? 3 : 1);
 }
 
+}  // namespace
+
 std::vector<std::vector<int>> orders_of(int contacts) {
   std::vector<int> order(static_cast<std::size_t>(contacts));
   std::iota(order.begin(), order.end(), 0);
@@ -115,8 +117,6 @@ std::vector<std::vector<int>> orders_of(int contacts) {
   }
   return orders;
 }
-
-}  // namespace
 
 std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
                                    const ImpactRequest& request, const Control& control) {
@@ -165,6 +165,7 @@ std::vector<ImpactRun> run_impacts(const std::vector<ImpactTask>& tasks,
       run.model = batch[p]->model;
       run.contact_names = batch[p]->contact_names;
       run.parameters = batch[p]->parameters;
+      run.measured = batch[p]->measured;
       run.problem = std::move(problems[p]);
       run.settings = settings;
       run.settings.progress = nullptr;

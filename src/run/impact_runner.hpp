@@ -15,8 +15,9 @@ struct ImpactTask {
   std::string model;
   std::vector<std::string> contact_names;
   ImpactProblem problem;
-  Parameters parameters = {};              ///< swept or drawn
-  std::optional<RestitutionLaw> law = {};  ///< of a file
+  Parameters parameters = {};                  ///< swept or drawn
+  std::optional<RestitutionLaw> law = {};      ///< of a file
+  MeasuredImpactArrays<Values> measured = {};  ///< its outcome, if it is known
 };
 
 /// What is asked of a run.
@@ -50,8 +51,11 @@ struct SetExtent {
 };
 SetExtent set_extent(const ImpactRun& run);
 
-/// Outcomes of the simultaneous model and of sequences of single impacts: all orders of up to 4
-/// contacts, beyond that the cyclic rotations of the contact order and of its reverse.
+/// All orders of up to 4 contacts, beyond that the cyclic rotations of the contact order and of its
+/// reverse.
+std::vector<std::vector<int>> orders_of(int contacts);
+
+/// Outcomes of the simultaneous model and of sequences of single impacts in orders_of.
 ComparedModels compare_models(const ImpactProblem& problem, const ImpactSettings& settings);
 
 }  // namespace carom::run

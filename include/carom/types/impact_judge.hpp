@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include <carom/types/batch.hpp>
 #include <carom/types/impact.hpp>
@@ -149,6 +150,46 @@ struct ImpactJudgement {
   struct Samples : ImpactJudgementArrays<Buffer> {
   } samples;
   bool cancelled = false;  ///< problems that were not reached have no samples
+};
+
+struct IdentifySettings {
+  double tolerance = 0.03;   ///< of distances, up to which a pair of numbers explains an impact
+  double share = 0.9;        ///< of the impacts that the smallest interval explains
+  std::int64_t samples = 0;  ///< of each impact and pair; 0: 1 of one contact, else 512
+  int bootstrap = 200;       ///< resampled sets of impacts
+
+  /// See settings.hpp.
+  template <class Visit, class... Tables>
+  static void each_setting(Visit&& visit, Tables&&... tables) {
+    using Range = SettingRange;
+    visit({"tolerance", "Distance up to which restitution and friction explain an impact",
+           Range::finite_from(0)},
+          tables.tolerance...);
+    visit(
+        {"share", "Share of the impacts that the smallest interval explains", Range::between(0, 1)},
+        tables.share...);
+    visit({"samples", "Samples of each impact at each pair of restitution and friction",
+           Range::at_least(0), "", "1 of one contact, else 512"},
+          tables.samples...);
+    visit({"bootstrap", "Resampled sets of impacts for the bounds of the smallest interval",
+           Range::between(0, 1 << 20)},
+          tables.bootstrap...);
+  }
+
+  /// Errors: InvalidInput naming the field and its value.
+  void validate() const;
+};
+
+/// Which restitution and friction, the same at all contacts, explain measured outcomes.
+struct ImpactIdentification {
+  std::vector<double> restitution, friction;  ///< the grids, rising
+  std::vector<double> distance;  ///< of the nearest sample, [problems, restitution, friction];
+                                 ///< infinite without any
+  /// Ends of the box of least area that explains the share: restitution, then friction; NaN where
+  /// none does.
+  std::array<double, 4> smallest_interval{};
+  std::array<double, 8> bounds{};  ///< 5 and 95 % of each of them over resampled impacts
+  bool cancelled = false;          ///< distances that were not reached are infinite
 };
 
 }  // namespace carom
