@@ -32,7 +32,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "source": {"groups": ["well_posed", "redundant", "jammed", "ambiguous", "space"]},
     },
     "tosses": {
-        "dataset": {"kind": "tosses", "problems": 608, "seed": 1, "part_rows": 128,
+        "dataset": {"kind": "tosses", "problems": 587, "seed": 1, "part_rows": 128,
                     "splits": {"train": 0.8, "test": 0.2}, "float": "float32", "compression": 4},
         "source": {"measured": "cube_tosses"},
     },

@@ -57,7 +57,7 @@ nb::dict identify(const nb::dict& arrays, std::int64_t problems, int dimension, 
   auto drawing = settings_from<ImpactSettings>(sampling);
   const auto where = enumerator<Backend>("backend", backend);
   const std::vector<double> e = copied<double>(restitution), mu = copied<double>(friction);
-  Listener listener(nb::none());
+  Listener listener{nb::none()};
   drawing.progress = [&](const ImpactProgress& at) {
     return listener.go_on(at.samples_done, at.samples_total);
   };

@@ -204,8 +204,8 @@ def test_tosses_are_the_files(tosses):
 def test_refusals(tmp_path):
     with pytest.raises(carom.InvalidInput, match="recipe is 'x': must be one of impact-sets-2c, friction-exam, tosses"):
         dataset.recipe("x")
-    with pytest.raises(carom.InvalidInput, match="dataset.problems is 609: must be at most 608"):
-        dataset.resolve(dataset.recipe("tosses", 609))
+    with pytest.raises(carom.InvalidInput, match="dataset.problems is 588: must be at most 587"):
+        dataset.resolve(dataset.recipe("tosses", 588))
     spec = dataset.recipe("impact-sets-2c", 4)
     del spec["draw"]["tilt_b"]
     with pytest.raises(carom.InvalidInput, match="draw.tilt_b"):

@@ -67,7 +67,10 @@ TEST(Judge, IdentifiesTheRestitutionOfBalls) {
       }
     }
     // three of four are explained within 0.03, by one friction as well as by two
-    EXPECT_EQ(identify["smallest_interval"], json({{grid[1], grid[2]}, {0.2, 0.2}}));
+    const double box[2][2] = {{grid[1], grid[2]}, {0.2, 0.2}};
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_NEAR(identify["smallest_interval"][k / 2][k % 2], box[k / 2][k % 2], 1e-12);
+    }
   }
   EXPECT_EQ(found[0]["identify"]["explains"], json({{0.5, 0.2}, {0.5, 0.4}}));
   EXPECT_TRUE(found[3]["identify"]["explains"].empty());

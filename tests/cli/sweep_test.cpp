@@ -18,7 +18,7 @@ json without_seconds(json document) {
 
 // A body on one level contact each side of the middle, pushed sideways by 0.3 of its weight: held
 // where the friction is 0.3 or more.
-json pushed() {
+json pushed_block() {
   return json::parse(R"({"name": "pushed", "contacts": [
     {"position": [0, 0], "normal": [0, 1], "friction": 0.5},
     {"position": [1, 0], "normal": [0, 1], "friction": 0.5}],
@@ -27,7 +27,7 @@ json pushed() {
 
 TEST(Sweeps, OfPosturesSayWhatIsHeld) {
   const Scratch scratch;
-  const std::string file = scratch.file("pushed.json", pushed().dump());
+  const std::string file = scratch.file("pushed.json", pushed_block().dump());
   const std::vector<std::string> base = {"equilibrium", file, "--centre-of-mass", "0.5,0.2"};
   std::vector<std::string> words = base;
   words.insert(words.end(), {"--sweep", "friction=0.1:0.5:5", "--json"});
@@ -46,7 +46,7 @@ TEST(Sweeps, OfPosturesSayWhatIsHeld) {
 
 TEST(Sweeps, CriticalValuesAreBisectedToTheClosedForm) {
   const Scratch scratch;
-  const std::string file = scratch.file("pushed.json", pushed().dump());
+  const std::string file = scratch.file("pushed.json", pushed_block().dump());
   const json planar = carom({"equilibrium", file, "--centre-of-mass", "0.5,0.2", "--critical",
                              "friction=0:2", "--json"})
                           .document()["critical"];
