@@ -38,13 +38,8 @@ from .problems import Model, Problems, RobotProblems, given_problems, letters, m
 
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "Identification", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
-<<<<<<< HEAD
-    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "check_unique_step", "decide", "enclose", "floor", "identify", "judge",
-    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "proven", "read_measured", "sample",
-=======
     "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "bounce", "check_unique_step", "decide", "enclose", "floor", "identify", "judge",
-    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "read_measured", "sample",
->>>>>>> 1aee710 (Measured outcomes in the command: judged, identified; models of impacts that bounce; places without an impact are cut out of the tosses)
+    "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "proven", "read_measured", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",
 ]  # fmt: skip
