@@ -5,7 +5,13 @@
 A box in space meets the ground with 4 or 8 corners: min v'M v/2 - (M v0)'v over N v >= 0. The gradient is that of
 w'v in v0 for random w. What is right is known from the rows that hold (strict complementarity, in exact modes of an answer
 polished in long double): v = v0 - M^-1 N_B'(N_B M^-1 N_B')^-1 N_B v0, whatever the multipliers. A gradient counts as
-right where its error is at most 1e-6 of its size. One thread."""
+right where its error is at most 1e-6 of its size. One thread.
+
+    python bench/derivatives.py mujoco [STEPS]
+
+10^4 states of tossed boxes on the ground in MuJoCo, and the gradient of w'v' in v over one step: that of MuJoCo's step by
+mjd_transitionFD, that of carom's compliant step with the same masses, contacts and forces by vjp, each judged by its own
+map: differences of fourth order with two steps, where these agree to 1e-7; elsewhere a mode changes within them."""
 
 from __future__ import annotations
 
@@ -112,5 +118,114 @@ def main(n):
             report(f"qpax, target_kappa {kappa:g}", found, time.perf_counter() - start)
 
 
+BOX = """<mujoco><option timestep="0.005" cone="elliptic" jacobian="dense"/>
+<worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 1"><freejoint/>
+<geom type="box" size="0.1 0.08 0.05" density="400" friction="0.5"/></body></worldbody></mujoco>"""
+
+
+def tosses(mujoco, n):
+    """A model, and n states of tossed boxes that touch the ground: q, v, M, J, f, distances, contacts."""
+    model = mujoco.MjModel.from_xml_string(BOX)
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(1)
+    kept = []
+    while len(kept) < n:
+        mujoco.mj_resetData(model, data)
+        data.qpos[2] = 0.15
+        data.qpos[3:7] = rng.normal(size=4)
+        data.qpos[3:7] /= np.linalg.norm(data.qpos[3:7])
+        data.qvel[:] = rng.normal(size=6) * [1, 1, 0.5, 4, 4, 4]
+        for _ in range(120):
+            mujoco.mj_step(model, data)
+            mujoco.mj_forward(model, data)
+            if not 1 <= data.ncon <= 4 or len(kept) == n:
+                continue
+            M, J, phi = np.zeros((6, 6)), np.zeros((12, 6)), np.zeros(12)
+            for j in range(6):
+                mujoco.mj_mulM(model, data, M[j], np.eye(6)[j])
+            J[: 3 * data.ncon] = data.efc_J.reshape(-1, 6)[: 3 * data.ncon]
+            phi[: 3 * data.ncon : 3] = data.contact.dist
+            kept.append((data.qpos.copy(), data.qvel.copy(), M, J, -data.qfrc_bias, phi, data.ncon))
+    return model, data, [np.array(part) for part in zip(*kept)]
+
+
+def by_differences(step, v, w, t):
+    """The gradient of w'v' in v by differences of fourth order."""
+    found = np.empty_like(v)
+    for j in range(6):
+        e = t * np.eye(6)[j]
+        near, far = (((step(v + s * e) - step(v - s * e)) * w).sum(axis=1) for s in (1.0, 2.0))
+        found[:, j] = (8.0 * near - far) / (12.0 * t)
+    return found
+
+
+def beside_mujoco(n):
+    import mujoco
+
+    model, data, (q, v, M, J, f, phi, contacts) = tosses(mujoco, n)
+    rng = np.random.default_rng(2)
+    w, h = rng.normal(size=(n, 6)), model.opt.timestep
+    print(f"{n} states of tossed boxes, contacts {np.bincount(contacts)[1:].tolist()}")
+
+    def truth(step):
+        one, two = (by_differences(step, v, w, t) for t in (1e-5, 5e-6))
+        size = np.abs(one).max(axis=1).clip(1e-3)
+        return one, size, np.abs(one - two).max(axis=1) <= 1e-7 * size
+
+    def report(who, gradient, expected, seconds, forward, more=""):
+        one, size, known = expected
+        error = (np.abs(gradient - one).max(axis=1) / size)[known]
+        print(f"  {who:42s} right {100 * (error <= 1e-6).mean():6.2f} %  off by 1e-3 "
+              f"{100 * (error > 1e-3).mean():5.2f} %  worst {error.max():.1e}  NaN "
+              f"{100 * np.isnan(gradient).any(axis=1).mean():.2f} %  known {100 * known.mean():.2f} %  "
+              f"{1e6 * seconds / n:7.2f} us, {seconds / forward:5.1f} of forward{more}")
+
+    there = np.arange(4)[None] < contacts[:, None]
+    kinds = carom.compliant.RowType
+    of_contact = np.tile(np.array([kinds.normal, kinds.tangent, kinds.tangent], dtype=np.uint8), 4)
+    types = np.where(np.repeat(there, 3, axis=1), of_contact, np.uint8(kinds.none))
+    stiffness, damping = np.tile([2e4, 0.0, 0.0], 4), np.tile([200.0, 2e3, 2e3], 4)
+    rows = carom.compliant.Rows(types, J, 0.0, phi, stiffness, damping, 0.5)
+    carom.compliant.step(M, f, v, rows, h, threads=1)
+    start = time.perf_counter()
+    answer = carom.compliant.step(M, f, v, rows, h, threads=1)
+    forward = time.perf_counter() - start
+    start = time.perf_counter()
+    g = answer.vjp(velocity=w, wrt="velocity", threads=1)
+    seconds = time.perf_counter() - start
+    words, counts = np.unique(g.words(), return_counts=True)
+    sharp = truth(lambda v: carom.compliant.step(M, f, v, rows, h, threads=1, tolerance=1e-12).velocity)
+    report("carom.compliant.step, vjp", g.velocity, sharp, seconds, forward,
+           "; " + ", ".join(f"{c} {word}" for word, c in zip(words, counts)))  # fmt: skip
+
+    def all_steps(v):
+        after = np.empty_like(v)
+        for p in range(n):
+            data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = q[p], v[p], 0.0
+            mujoco.mj_step(model, data)
+            after[p] = data.qvel
+        return after
+
+    usual, tight = (model.opt.tolerance, model.opt.iterations), (1e-15, 50)
+    model.opt.tolerance, model.opt.iterations = tight
+    sharp = truth(all_steps)
+    for who, options in (("as it is", usual), ("tolerance 1e-15", tight)):
+        model.opt.tolerance, model.opt.iterations = options
+        start = time.perf_counter()
+        all_steps(v)
+        forward = time.perf_counter() - start
+        for eps in (1e-6, 1e-4):
+            A, gradient = np.zeros((12, 12)), np.empty((n, 6))
+            start = time.perf_counter()
+            for p in range(n):
+                data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = q[p], v[p], 0.0
+                mujoco.mjd_transitionFD(model, data, eps, True, A, None, None, None)
+                gradient[p] = A[6:, 6:].T @ w[p]
+            report(f"mjd_transitionFD {eps:g}, {who}", gradient, sharp, time.perf_counter() - start, forward)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    if sys.argv[1:2] == ["mujoco"]:
+        beside_mujoco(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -17,6 +17,7 @@ from .batches import LcpBatch, LpBatch, QpBatch
 from .boxed import BoxedLcpResult, solve_affine_vi, solve_boxed_lcp, solve_mixed_lcp
 from .decisions import LcpDecision, decide_lcp
 from .nearest import NearestResult, nearest_feasible
+from .solutions import LcpSolutions, all_solutions
 from .errors import BackendUnavailable, CudaError, InvalidInput, SolveError
 from .problems import Problems, model, models
 from .robots import robot
@@ -26,9 +27,9 @@ from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LpBatch", "LpResult", "NearestResult", "Problems",
+    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LcpSolutions", "LpBatch", "LpResult", "NearestResult", "Problems",
     "QpBatch", "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
-    "Validation", "Workspace", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "exam", "from_mujoco", "from_pinocchio", "impact",
+    "Validation", "Workspace", "all_solutions", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "exam", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "nearest_feasible", "robot", "robots", "solve_affine_vi", "solve_boxed_lcp",
     "solve_coulomb", "solve_lcp", "solve_lp", "solve_mixed_lcp", "solve_qp", "solve_sdp",
     "stability", "validate",

@@ -1,0 +1,195 @@
+"""Every solution of a small LCP over a box, and the proof that there are no others."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ._arrays import refuse
+from ._results import Status
+from .solvers import solve_lp
+
+__all__ = ["LcpSolutions", "all_solutions"]
+
+_LARGEST = 24
+_LOWER, _BETWEEN, _UPPER = -1, 0, 1
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LcpSolutions:
+    """The solutions of one problem of order k: s pieces, each a polyhedron, together all of them where `complete`.
+
+    state (s, k): -1 where z_i = lo_i with w_i >= 0, 1 where z_i = hi_i with w_i <= 0, 0 where w_i = 0; z of a piece
+    are those with lo <= z <= hi and M z + q that agree with it. solution (s, k): one of them. lower, upper (s, k): the
+    least and the largest z_i of a piece, infinite along a ray. residual (s): what solution misses, |z - mid(lo, hi,
+    z - w)| over |q_i| and the terms of row i. complete: every other combination of states was excluded by a
+    certified Farkas vector, checked once more. nodes: linear programs of the search; left: combinations that were
+    neither solved nor excluded.
+    """
+
+    state: np.ndarray
+    solution: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    residual: np.ndarray
+    complete: bool
+    nodes: int
+    left: int
+
+    def __len__(self) -> int:
+        return len(self.solution)
+
+    @property
+    def kind(self) -> list[str]:
+        """Of each piece: "point", "face" (bounded) or "ray" (not bounded)."""
+        size = 1e-9 * np.maximum(1.0, np.abs(self.solution).max(axis=1, initial=0.0))[:, None]
+        point = (self.upper - self.lower <= size).all(axis=1)
+        bounded = np.isfinite(self.lower).all(axis=1) & np.isfinite(self.upper).all(axis=1)
+        return ["point" if p else "face" if b else "ray" for p, b in zip(point, bounded)]
+
+    def __repr__(self) -> str:
+        kinds, counts = np.unique(self.kind, return_counts=True)
+        parts = ", ".join(f"{c} {kind}" for kind, c in zip(kinds, counts)) or "none"
+        there = "all" if self.complete else f"not known to be all, {self.left} combinations left"
+        return f"LcpSolutions: {parts}; {there}; {self.nodes} linear programs"
+
+
+class _Tree:
+    def __init__(self, M: np.ndarray, q: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
+        self.M, self.q, self.lo, self.hi = M, q, lo, hi
+
+    def states(self, i: int) -> tuple[int, ...]:
+        if self.lo[i] == self.hi[i]:
+            return (_BETWEEN,)
+        ends = ((_LOWER, np.isfinite(self.lo[i])), (_UPPER, np.isfinite(self.hi[i])))
+        return (_BETWEEN, *(state for state, there in ends if there))
+
+    def bounds(self, state: np.ndarray, decided: int) -> tuple[np.ndarray, ...]:
+        """Of w and of z, (nodes, k), where coordinates before `decided` have their states."""
+        nodes, k = state.shape
+        z_low, z_high = np.tile(self.lo, (nodes, 1)), np.tile(self.hi, (nodes, 1))
+        # Undecided: w_i has a sign where one of the bounds is absent.
+        w_low = np.tile(np.where(np.isinf(self.hi), 0.0, -np.inf), (nodes, 1))
+        w_high = np.tile(np.where(np.isinf(self.lo), 0.0, np.inf), (nodes, 1))
+        fixed = self.lo == self.hi
+        w_low[:, fixed], w_high[:, fixed] = -np.inf, np.inf
+        known = (np.arange(k) < decided) & ~fixed
+        at_low, at_high = known & (state == _LOWER), known & (state == _UPPER)
+        z_high, z_low = np.where(at_low, self.lo, z_high), np.where(at_high, self.hi, z_low)
+        w_low = np.where(known, np.where(at_high, -np.inf, 0.0), w_low)
+        w_high = np.where(known, np.where(at_low, np.inf, 0.0), w_high)
+        return w_low, w_high, z_low, z_high
+
+    def solve(self, costs: np.ndarray, state: np.ndarray, decided: int) -> Any:
+        w_low, w_high, z_low, z_high = self.bounds(state, decided)
+        return solve_lp(costs, self.M, w_low - self.q, w_high - self.q, lower=z_low, upper=z_high)
+
+    def residual(self, z: np.ndarray) -> np.ndarray:
+        w = z @ self.M.T + self.q
+        missed = np.abs(z - np.clip(z - w, self.lo, self.hi))
+        size = np.abs(self.q) + np.abs(z) @ np.abs(self.M).T
+        found: np.ndarray = (missed / np.maximum(size, 1e-300)).max(axis=1, initial=0.0)
+        return found
+
+
+def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes: int = 20_000) -> LcpSolutions:
+    """Every z of one problem lo <= z <= hi, w = M z + q, w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i, w_i = 0
+    between; by default of the LCP 0 <= z perp w >= 0.
+
+    A tree over the states of the coordinates (Cottle, Pang, Stone 2009, section 1.3: a union of polyhedra), whose nodes
+    are linear programs; a node that has a proof of infeasibility is closed with all that is below it. Degenerate
+    pieces that are part of others are left out.
+
+    Parameters:
+
+    M, q, lo, hi
+        (k, k), (k) and bounds (k) or a number, infinite where absent; k at most 24.
+    max_nodes
+        Linear programs of the search; where they do not do, `complete` is False.
+
+    Errors: InvalidInput for shapes and numbers.
+    """
+    q = np.asarray(q, dtype=float)
+    M = np.asarray(M, dtype=float)
+    k = q.size
+    if q.ndim != 1 or not 1 <= k <= _LARGEST:
+        raise refuse("q", f"of shape {q.shape}", f"must have one axis of 1 to {_LARGEST} numbers")
+    if M.shape != (k, k):
+        raise refuse("M", f"of shape {M.shape}", f"must be {(k, k)}")
+    given = {"lo": np.asarray(lo, dtype=float), "hi": np.asarray(hi, dtype=float)}
+    for name, bound in given.items():
+        if bound.shape not in ((), (k,)):
+            raise refuse(name, f"of shape {bound.shape}", f"must be a number or {(k,)}")
+    for name, array in (("M", M), ("q", q)):
+        if not np.isfinite(array).all():
+            place = ", ".join(map(str, np.argwhere(~np.isfinite(array))[0]))
+            raise refuse(f"{name}[{place}]", repr(float(array[~np.isfinite(array)][0])), "must be finite")
+    low, high = (np.broadcast_to(bound, k).copy() for bound in given.values())
+    for i in np.flatnonzero(~(low <= high) | (low == np.inf) | (high == -np.inf)):
+        raise refuse(f"lo[{i}]", f"{low[i]} with hi[{i}] = {high[i]}", "must be at most hi, and not infinite on that side")
+    if max_nodes < 1:
+        raise refuse("max_nodes", str(max_nodes), "must be at least 1")
+
+    tree = _Tree(M, q, low, high)
+    state, nodes, left = np.zeros((1, k), dtype=np.int8), 0, 0
+    for depth in range(k):
+        children = []
+        for each in tree.states(depth):
+            part = state.copy()
+            part[:, depth] = each
+            children.append(part)
+        state = np.concatenate(children)
+        if nodes + len(state) > max_nodes:
+            none = np.zeros((0, k))
+            return LcpSolutions(none, none, none, none, np.zeros(0), False, nodes, len(state))
+        found = tree.solve(np.zeros(k), state, depth + 1)
+        nodes += len(state)
+        closed = (found.status[:, 0] == Status.infeasible) & found.verify()[:, 0]
+        state = state[~closed]
+        if not len(state):
+            break
+    if len(state):
+        # Extents of z and w, which say what the pieces are and which of them are part of others.
+        ahead = np.concatenate([np.eye(k), M])
+        ends = tree.solve(np.tile(np.concatenate([ahead, -ahead]), (len(state), 1, 1)), state, k)
+        nodes += len(state)
+        solved, open_ended = ends.status == Status.solved, ends.status == Status.unbounded
+        sound = (solved | open_ended).all(axis=1)
+        left = int((~sound).sum())
+        value = np.where(solved, ends.objective, -np.inf).reshape(len(state), 2, 2, k)[sound]
+        least, most = value[:, 0], -value[:, 1]  # (pieces, 2, k), of z and M z
+        point = np.where(solved[..., None], ends.solution, np.nan)[sound]
+        state = state[sound]
+        # A point within: the mean of the ends that there are.
+        point = np.nanmean(point, axis=1) if len(point) else np.zeros((0, k))
+        keep = _maximal(tree, state, least, most)
+        state, point, least, most = state[keep], point[keep], least[keep], most[keep]
+    else:
+        point = np.zeros((0, k))
+        least = most = np.zeros((0, 2, k))
+    return LcpSolutions(state, point, least[:, 0], most[:, 0], tree.residual(point), left == 0, nodes, left)
+
+
+def _maximal(tree: _Tree, state: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Pieces that are no part of others, the first of equal ones; least, most (pieces, 2, k) of z and M z."""
+    w_low, w_high, z_low, z_high = tree.bounds(state, len(tree.q))
+    ends = np.where(np.isfinite(least), np.abs(least), 0.0), np.where(np.isfinite(most), np.abs(most), 0.0)
+    size = np.maximum(*ends).max(axis=(0, 2), initial=0.0)
+    tiny = 1e-9 * np.array([max(size[0], 1e-300), max(size[1], np.abs(tree.q).max(), 1e-300)])
+    keep = np.ones(len(state), dtype=bool)
+
+    def within(a: int, b: int) -> bool:
+        boxes = ((0, z_low[b], z_high[b]), (1, w_low[b] - tree.q, w_high[b] - tree.q))
+        return all(
+            (least[a, part] >= low - tiny[part]).all() and (most[a, part] <= high + tiny[part]).all()
+            for part, low, high in boxes
+        )
+
+    for a in range(len(state)):
+        for b in range(len(state)):
+            if a != b and keep[b] and within(a, b) and (a > b or not within(b, a)):
+                keep[a] = False
+                break
+    return keep
