@@ -79,6 +79,7 @@ void borrow(Batch& batch, ffi::RemainingArgs arguments) {
       batch,
       [&](const char* name, const Extents& extents, auto& array) {
         using Value = std::remove_cvref_t<decltype(*array.data())>;
+        if (extents.optional() && place >= arguments.size()) return;
         const auto given = arguments.get<ffi::AnyBuffer>(place);
         if (!given.has_value()) throw InvalidInput(Refusal{.field = name, .rule = "must be given"});
         if (place++ == 0) {
