@@ -26,7 +26,7 @@ def jacobian(problem: Problems) -> np.ndarray:
 def outcome_set(data: Any, i: int, models: dict[str, Any]) -> plt.Figure:
     """Normal velocities after impact i: the inelastic set, the set by intervals, models, what was measured
     with its ellipse of three standard deviations."""
-    figure, axes = plt.subplots(figsize=(5.2, 4.6))
+    figure, axes = plt.subplots(figsize=(7.4, 4.4))
     problem = data.problems[i]
     Jn = problem.normal_jacobian[0]
     for restitution, friction, colour, label in ((*WIDE, "0.75", "e 0.2 to 0.4, mu 0.1 to 0.2"), (0.0, 0.18, "black", "inelastic, mu 0.18")):
@@ -40,7 +40,7 @@ def outcome_set(data: Any, i: int, models: dict[str, Any]) -> plt.Figure:
     axes.plot(*ellipse, "r-", lw=1)
     axes.plot(*middle, "r+", ms=9, label="measured, 3 sigma")
     axes.set(xlabel="normal velocity of A after [m/s]", ylabel="of B [m/s]")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
@@ -76,11 +76,11 @@ def ladder(found: Any, i: int) -> plt.Figure:
 
 def shares(distances: dict[str, np.ndarray]) -> plt.Figure:
     """Share of the impacts within a distance, a line for each set or model."""
-    figure, axes = plt.subplots(figsize=(5.2, 3.8))
+    figure, axes = plt.subplots(figsize=(7.6, 3.8))
     for name, distance in distances.items():
         axes.plot(np.sort(distance), np.arange(1, len(distance) + 1) / len(distance), label=name, ls="-" if "[" in name else "--")
     axes.set(xlabel="distance over |v-|", ylabel="share of the impacts at two corners", xlim=(0, 0.1), ylim=(0, 1))
-    axes.legend(fontsize=6)
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
