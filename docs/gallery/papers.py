@@ -192,6 +192,14 @@ def closed(polygon):
     return np.vstack([polygon, polygon[:1]])
 
 
+def off_boundary(polygon, points):
+    """Distances of points (k, 2) to the nearest side of a polygon."""
+    a, side = polygon, np.roll(polygon, -1, axis=0) - polygon
+    away = np.asarray(points)[:, None] - a
+    along = np.clip((away * side).sum(-1) / np.maximum((side * side).sum(-1), 1e-300), 0.0, 1.0)
+    return np.linalg.norm(away - along[..., None] * side, axis=-1).min(axis=1)
+
+
 def inside(polygon, points, slack):
     """Which points lie in a convex polygon, or no farther than `slack` from its sides."""
     a, b = polygon, np.roll(polygon, -1, axis=0)
@@ -257,14 +265,18 @@ class ThreeCones:
         self.mu = posture.friction[0]
 
     def forces(self, r, signs):
-        """Of points (..., 2) and a sign of (10) for each contact: forces (..., 3, 3), their vertical parts add to 1."""
+        """Of points (..., 2) and a sign of (10) for each contact: forces (..., 3, 3), their vertical parts add to 1.
+        A contact of sign 0 has no vertical part."""
         x, rises, weights = self.at[:, :2], [], []
         for i, sign in enumerate(signs):
+            side = x[(i + 2) % 3] - x[(i + 1) % 3]
+            weights.append((r - x[(i + 1) % 3]) @ np.array([side[1], -side[0]]))
+            if sign == 0:
+                rises.append(np.zeros(r.shape[:-1]))
+                continue
             d, n, k = r - x[i], self.normal[i], 1.0 + self.mu[i] ** 2
             a, b, c = k * n[2] ** 2 - 1.0, 2.0 * k * n[2] * (d @ n[:2]), k * (d @ n[:2]) ** 2 - (d * d).sum(-1)
             rises.append((-b + sign * np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))) / (2.0 * a))
-            side = x[(i + 2) % 3] - x[(i + 1) % 3]
-            weights.append((r - x[(i + 1) % 3]) @ np.array([side[1], -side[0]]))
         rise, weight = np.stack(rises, -1), np.stack(weights, -1)
         weight = weight / (weight * rise).sum(-1)[..., None]
         return weight[..., None] * np.concatenate([r[..., None, :] - x, rise[..., None]], -1)
@@ -309,6 +321,69 @@ class ThreeCones:
                 points.append(a[zero])
                 centres.append(self.centre(self.forces(a[zero], signs)))
         return np.concatenate(points), np.concatenate(centres)
+
+    def lines(self, pieces, n=25):
+        """Type 2b: one force is free in its cone, the others lie on their cones' boundaries. Its vertical part t moves
+        the centre along (1 - t) u(r) + t x_i, and r solves (13): u's Jacobian is singular, and its image has the line's
+        direction. Of every solution in P (free contact, r, ends (2, 2) of the line). The heights differ, or there are
+        curves of such points."""
+        import itertools
+
+        low, high = np.concatenate(pieces).min(axis=0), np.concatenate(pieces).max(axis=0)
+        grid = np.stack(np.meshgrid(*(np.linspace(a, b, n) for a, b in zip(low, high))), -1).reshape(-1, 2)
+        grid = grid[np.any([inside(piece, grid, 0.0) for piece in pieces], axis=0)]
+
+        def derivative(function, r, h=1e-5):
+            return np.stack([(function(r + h * e) - function(r - h * e)) / (2.0 * h) for e in np.eye(2)], -1)
+
+        def det(a, b):
+            return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+        found = []
+        for signs in itertools.product((1, 0, -1), repeat=3):
+            if signs.count(0) != 1:
+                continue
+            free = signs.index(0)
+
+            def start(r):
+                return self.centre(self.forces(r, signs))
+
+            def both(r):
+                slope = derivative(start, r)
+                to = self.at[free, :2] - start(r)
+                return np.stack([det(slope[..., 0], slope[..., 1]), det(slope[..., 1], to)], -1)
+
+            r = grid
+            for _ in range(15):  # Newton's method from every point of the grid
+                value, slope = both(r), derivative(both, r)
+                with np.errstate(all="ignore"):
+                    step = np.stack([det(value, slope[..., 1]), det(slope[..., 0], value)], -1)
+                    step /= det(slope[..., 0], slope[..., 1])[:, None]
+                    r = r - step * np.minimum(1.0, 0.05 / np.linalg.norm(step, axis=-1, keepdims=True))
+                r = r[np.isfinite(r).all(-1) & (np.abs(r) < 20.0).all(-1)]
+            r = r[(np.abs(both(r)) < 1e-7).all(-1)]
+            r = r[np.any([inside(piece, r, 1e-9) for piece in pieces], axis=0)]
+            for place in r[np.unique(r.round(5), axis=0, return_index=True)[1]]:
+                if any(i == free and np.linalg.norm(place - other) < 1e-4 for i, other, _ in found):
+                    continue
+                # The forces of every t between 0 and 1: those that lie in the free cone, ends by bisection.
+                def held(t):
+                    forces = (1.0 - np.asarray(t))[..., None, None] * self.forces(place, signs)
+                    forces[..., free, 2] = t
+                    return self.pressing(forces)
+
+                t = np.linspace(0.0, 1.0, 2001)
+                fits = np.flatnonzero(held(t))
+                if not len(fits):
+                    continue
+                ends = []
+                for out, within in ((t[fits[0]] - 5e-4, t[fits[0]]), (t[fits[-1]] + 5e-4, t[fits[-1]])):
+                    for _ in range(30):
+                        middle = 0.5 * (out + within)
+                        out, within = (out, middle) if held(middle) else (middle, within)
+                    ends.append((1.0 - within) * start(place) + within * self.at[free, :2])
+                found.append((free, place, np.array(ends)))
+        return found
 
     def edges(self, pieces, n=400):
         """Type 3a: centres of the points of the sides of P's pieces, for every choice of signs."""

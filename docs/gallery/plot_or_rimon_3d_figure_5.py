@@ -4,7 +4,8 @@ Or and Rimon (3D), Figure 5: critical curves
 
 Where in P do the forces of the region's boundary meet? On P's edges (type 3a) and on curves in its interior
 (type 3b), the zeros of the determinant of (15), which are drawn here from the paper's map alone, for all choices of
-signs. The library finds its boundary points otherwise, as extreme points; they lie on those curves.
+signs. The library finds its boundary points otherwise, as extreme points; they lie on those curves. Type 2b, of one
+force free in its cone, has isolated points (13) where the heights of the contacts differ, six here.
 """
 
 import itertools
@@ -15,6 +16,9 @@ from papers import ThreeCones, agree, arrangements, closed, holds, inside
 
 import carom
 
+# Of contact 0, 0, 0, 1, 1, 2; on carom's own contacts.
+TYPE_2B = [(-0.00892, 0.32720), (0.12338, -0.35400), (0.67363, -0.27280), (0.35940, -0.02527), (0.51720, -0.47580),
+           (-0.29904, 0.06256)]  # fmt: skip
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5))
 for ax, (name, posture) in zip(axes, arrangements().items()):
     (three,) = carom.equilibrium.three_contacts(posture)
@@ -41,6 +45,13 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     agree(f"({name}) median of the determinant there", np.median(smallest), 0.0, within=1e-8)
     curves, _ = cones.critical(pieces)
     holds(f"({name}) type 3b has {len(curves)} points of the grid's lines", len(curves) > 500)
+
+    lines = cones.lines(pieces) if name == "b" else []  # at equal heights they are degenerate
+    agree(f"({name}) points of type 2b by free contact", [sum(i == free for i, *_ in lines) for free in range(3)],
+          [3, 2, 1] if name == "b" else 0)  # fmt: skip
+    for (free, place, _), expected in zip(sorted(lines, key=lambda line: (line[0], *line[1])), TYPE_2B):
+        agree(f"  of contact {free} [m]", place, expected, within=1e-5)
+        ax.plot(*place, "x+*"[free], color="k", markersize=7)
 
     for piece in pieces:
         ax.plot(*closed(piece).T, "k", linewidth=0.8)

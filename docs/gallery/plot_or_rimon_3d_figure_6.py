@@ -4,12 +4,13 @@ Or and Rimon (3D), Figure 6: the exact boundary
 
 The images of P's edges (type 3a) and of the critical curves (type 3b), computed from the paper's equations alone:
 the edges' hull falls short of the region, with both it is the region, which a linear programme proves between two polygons.
-(Type 2b, line segments at isolated points, adds less than the grid leaves open here.)
+Type 2b are line segments: of the six of (b) two are straight parts of the boundary itself, as in the paper's figure, the
+others end inside.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import ThreeCones, agree, area, arrangements, closed, holds, hull, inside
+from papers import ThreeCones, agree, area, arrangements, closed, holds, hull, inside, off_boundary
 
 import carom
 
@@ -34,10 +35,26 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     agree(f"({name}) area of the hull of types 3a and 3b [m^2]", area(hull(np.vstack([edges, curves]))), EXACT[name],
           within=5e-4)  # fmt: skip
 
+    lines = cones.lines(pieces) if name == "b" else []
+    fine = carom.equilibrium.spatial(posture, area_tolerance=1e-6)[0].outer
+    contributing = []
+    for free, _, ends in lines:
+        holds(f"  type 2b, contact {free}: inside the proven polygon", bool(inside(fine, ends, 1e-7).all()))
+        # Both ends on the boundary, and what lies between: a chord of a convex region that is not its side is inside.
+        if off_boundary(fine, np.linspace(*ends, 21)).max() < 1e-5:
+            contributing.append((free, np.linalg.norm(ends[1] - ends[0])))
+    agree(f"({name}) segments of type 2b", len(lines), 6 if name == "b" else 0)
+    agree("  contributing ones: free contact and length [m]", np.array(sorted(contributing)).ravel(),
+          [0, 0.423747, 1, 0.286771] if name == "b" else [], within=2e-5)  # fmt: skip
+    types = np.vstack([edges, curves, *(ends for *_, ends in lines)])
+    agree(f"({name}) area of the hull of types 2b, 3a and 3b [m^2]", area(hull(types)), EXACT[name], within=3e-4)
+    for free, _, ends in lines:
+        ax.plot(*ends.T, "k:", linewidth=1.5)
+
     ax.fill(*exact.inner.T, color="tab:green", alpha=0.3)
     ax.plot(*edges.T, "k.", markersize=1, label="type 3a")
     ax.plot(*curves.T, "r.", markersize=1, label="type 3b")
-    ax.plot(*closed(hull(np.vstack([edges, curves]))).T, "g", linewidth=0.8)
+    ax.plot(*closed(hull(types)).T, "g", linewidth=0.8)
     ax.set_aspect("equal")
     ax.set_title(f"({name})")
     ax.legend()

@@ -3,7 +3,9 @@ Varkonyi, Figure 3: partly elastic impacts
 ==========================================
 
 Slope 20 degrees, restitution 0.1, :math:`\mu_1 = \mu_2`: in equilibrium from :math:`\tan 20^\circ \approx 0.36` on,
-never ambiguous, and proven stable over most of the chart.
+never ambiguous, and proven stable over most of the chart. **Not reproduced**: the white region of the paper's figure, which
+its reference [12] verified. The paper says of that function only that it is the larger one of the energy and of a V2 "found
+by trial and error", and neither V2 nor the condition on it, so that the region cannot be computed from the text.
 """
 
 import matplotlib.pyplot as plt

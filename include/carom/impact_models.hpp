@@ -48,4 +48,14 @@ double samples_for_epsilon_net(int n, double lipschitz, double step_size, double
 UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSettings& settings,
                                    std::int64_t trajectories = 256);
 
+/// Contacts of a problem whose steps decide_unique_step compares.
+inline constexpr int kMaxUniqueContacts = 2;
+/// Assumption 6 by linear programmes: the solutions of (75) with a given combination of contact
+/// modes are a cone in velocity, lambda_max and impulse, and of every pair of combinations the
+/// largest difference of two v' of the same velocity and lambda_max is found. If none differ, the
+/// step is unique; else the step found is solved by enumeration, and counts where that has several
+/// outcomes, too. (The paper names semidefinite programming, which proves less: it is sufficient.)
+/// Errors: InvalidInput for contacts in space and more than kMaxUniqueContacts contacts.
+StepUniqueness decide_unique_step(const ImpactProblem& problem);
+
 }  // namespace carom

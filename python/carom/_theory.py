@@ -104,3 +104,12 @@ def check_unique_step(*problems: Any, trajectories: int = 256, **settings: Any) 
     return _core.check_unique_step(
         one.arrays(), *one.sizes()[1:], run_settings(settings), int(trajectories)
     )
+
+
+def decide_unique_step(*problems: Any) -> dict[str, Any]:
+    """Whether every step (75) of a planar problem of up to two contacts has one v', for all velocities
+    and all lambda_max (Assumption 6): decided, unique, pairs of contact modes compared, difference left
+    by the linear programmes; where not unique velocity (nv,) [m/s], max_impulse (m,) [N s] and outcomes
+    (k, nv) of a step with several. Errors: InvalidInput for other problems."""
+    one = one_problem(problems, "decide_unique_step")
+    return _core.decide_unique_step(one.arrays(), *one.sizes()[1:])

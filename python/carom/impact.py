@@ -26,7 +26,7 @@ from ._results import (
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
 from ._theory import (
-    ImpactSteps, Pointedness, check_unique_step, pointedness, samples_for_epsilon_net, steps,
+    ImpactSteps, Pointedness, check_unique_step, decide_unique_step, pointedness, samples_for_epsilon_net, steps,
     termination_bound,
 )  # fmt: skip
 from ._bounces import bounce
@@ -38,7 +38,7 @@ from .problems import Model, Problems, RobotProblems, given_problems, letters, m
 
 __all__ = [
     "EnclosureStatus", "EpsilonNet", "ImpactAnswer", "ImpactDecision", "ImpactEnclosure", "Identification", "ImpactFloor", "ImpactOutcome", "ImpactPaths",
-    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "bounce", "check_unique_step", "decide", "enclose", "floor", "identify", "judge",
+    "ImpactResult", "ImpactRuns", "ImpactSamples", "ImpactSteps", "JudgeVerdict", "Judgement", "Measured", "Model", "Pointedness", "Problems", "bounce", "check_unique_step", "decide", "decide_unique_step", "enclose", "floor", "identify", "judge",
     "mode_words", "model", "models", "newton", "one_simultaneous", "pointedness", "proven", "read_measured", "sample",
     "samples_for_epsilon_net", "sequential", "simultaneous", "step_outcomes", "steps",
     "termination_bound",

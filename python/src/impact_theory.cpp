@@ -52,6 +52,17 @@ nb::dict bound(const nb::dict& arrays, int dimension, int velocities, int contac
   return result;
 }
 
+/// The step with several outcomes that a report names.
+template <class Report>
+void add_step(nb::dict& result, Report& found, int velocities) {
+  result["velocity"] = array_of(std::move(found.velocity));
+  result["max_impulse"] = array_of(std::move(found.max_impulse));
+  std::vector<double> outcomes;
+  for (const auto& each : found.outcomes) outcomes.insert(outcomes.end(), each.begin(), each.end());
+  result["outcomes"] =
+      array_of(std::move(outcomes), {found.outcomes.size(), static_cast<std::size_t>(velocities)});
+}
+
 nb::dict unique_steps(const nb::dict& arrays, int dimension, int velocities, int contacts,
                       const nb::dict& given, std::int64_t trajectories) {
   const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
@@ -62,12 +73,19 @@ nb::dict unique_steps(const nb::dict& arrays, int dimension, int velocities, int
   result["steps"] = found.steps;
   result["nonunique"] = found.nonunique;
   result["most_outcomes"] = found.most_outcomes;
-  result["velocity"] = array_of(std::move(found.velocity));
-  result["max_impulse"] = array_of(std::move(found.max_impulse));
-  std::vector<double> outcomes;
-  for (const auto& each : found.outcomes) outcomes.insert(outcomes.end(), each.begin(), each.end());
-  result["outcomes"] =
-      array_of(std::move(outcomes), {found.outcomes.size(), static_cast<std::size_t>(velocities)});
+  add_step(result, found, velocities);
+  return result;
+}
+
+nb::dict decided_steps(const nb::dict& arrays, int dimension, int velocities, int contacts) {
+  const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
+  StepUniqueness found = without_gil([&] { return decide_unique_step(problem); });
+  nb::dict result;
+  result["decided"] = found.decided;
+  result["unique"] = found.unique;
+  result["pairs"] = found.pairs;
+  result["difference"] = found.difference;
+  add_step(result, found, velocities);
   return result;
 }
 
@@ -86,6 +104,8 @@ void add_impact_theory(nb::module_& module) {
              "step_size"_a, "epsilon"_a, "delta"_a);
   module.def("check_unique_step", unique_steps, "arrays"_a, "dimension"_a, "velocities"_a,
              "contacts"_a, "settings"_a, "trajectories"_a);
+  module.def("decide_unique_step", decided_steps, "arrays"_a, "dimension"_a, "velocities"_a,
+             "contacts"_a);
 }
 
 }  // namespace carom::python

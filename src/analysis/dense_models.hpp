@@ -38,5 +38,6 @@ double samples_for_epsilon_net(int n, double lipschitz, double step_size, double
                                double delta);
 UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSettings& settings,
                                    std::int64_t trajectories);
+StepUniqueness decide_unique_step(const ImpactProblem& problem);
 
 }  // namespace carom::dense

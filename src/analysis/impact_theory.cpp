@@ -67,4 +67,13 @@ UniquenessReport check_unique_step(const ImpactProblem& problem, const ImpactSet
   return dense::check_unique_step(problem, settings, trajectories);
 }
 
+StepUniqueness decide_unique_step(const ImpactProblem& problem) {
+  validate(problem);
+  if (problem.dimension != 2) {
+    require::refuse({}, "dimension", {}, std::to_string(problem.dimension), "must be 2");
+  }
+  require::between("contacts", problem.contacts, 0, kMaxUniqueContacts);
+  return dense::decide_unique_step(problem);
+}
+
 }  // namespace carom

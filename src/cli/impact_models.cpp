@@ -20,16 +20,19 @@ namespace {
 
 constexpr double kRare = 0.01;  // probability that theory leaves to longer trajectories
 
-// What the paper's theory says of an impact: Lemma 6, and of Theorem 8 the fewest steps that at
-// most kRare of the trajectories exceed.
+// What the paper's theory says of an impact: Lemma 6, of Theorem 8 the fewest steps that at most
+// kRare of the trajectories exceed, and Assumption 6.
 struct Theory {
   Pointedness cone;
   std::optional<TerminationBound> bound;
+  std::optional<StepUniqueness> steps;  // Assumption 6, where it can be decided
 };
 
 Theory theory_of(const run::ImpactRun& run) {
   const int directions = run.settings.friction_directions;
-  Theory theory{pointedness(run.problem, directions), {}};
+  Theory theory{pointedness(run.problem, directions), {}, {}};
+  if (run.problem.dimension == 2 && run.problem.contacts <= kMaxUniqueContacts)
+    theory.steps = decide_unique_step(run.problem);
   if (!theory.cone.pointed || !(run.summary.step_size > 0.0)) return theory;  // events have no h
   const auto at = [&](std::int64_t k) {
     return termination_bound(run.problem, run.summary.step_size, k, directions);
@@ -45,10 +48,24 @@ Theory theory_of(const run::ImpactRun& run) {
   return theory;
 }
 
+nlohmann::ordered_json steps_json(const StepUniqueness& steps) {
+  nlohmann::ordered_json result;
+  result["decided"] = steps.decided;
+  result["unique"] = steps.unique;
+  result["pairs"] = steps.pairs;
+  result["difference"] = steps.difference;
+  if (!steps.decided || steps.unique) return result;
+  result["velocity"] = steps.velocity;
+  result["max_impulse"] = steps.max_impulse;
+  result["outcomes"] = steps.outcomes;
+  return result;
+}
+
 nlohmann::ordered_json theory_json(const Theory& theory) {
   nlohmann::ordered_json result;
   result["pointed"] = theory.cone.pointed;
   result["margin"] = theory.cone.margin;
+  if (theory.steps) result["unique_step"] = steps_json(*theory.steps);
   if (!theory.bound) return result;
   result["c"] = theory.bound->c;
   result["steps"] = theory.bound->steps;
@@ -56,7 +73,20 @@ nlohmann::ordered_json theory_json(const Theory& theory) {
   return result;
 }
 
-std::string theory_report(const Theory& theory) {
+std::string steps_report(const StepUniqueness& steps) {
+  if (!steps.decided) return "  theory: whether a step has one v' (Assumption 6) stays open\n";
+  if (steps.unique) {
+    return fmt::format(
+        "  theory: every step has one v' (Assumption 6): {} pairs of contact modes compared\n",
+        steps.pairs);
+  }
+  return fmt::format(
+      "  theory: steps may have several v' (Assumption 6 fails): {} at v = ({:.4g}), lambda_max = "
+      "({:.4g}) N s\n",
+      steps.outcomes.size(), fmt::join(steps.velocity, ", "), fmt::join(steps.max_impulse, ", "));
+}
+
+std::string cone_report(const Theory& theory) {
   if (!theory.cone.pointed) {
     return "  theory: the friction cone is not pointed (Lemma 6), impacts need not end\n";
   }
@@ -68,6 +98,10 @@ std::string theory_report(const Theory& theory) {
       "  theory: the friction cone is pointed, margin {:.3g} (Lemma 6); at most {:.2g} % of the "
       "trajectories take more than {:.0f} steps (Theorem 8)\n",
       theory.cone.margin, 100.0 * theory.bound->probability, theory.bound->steps);
+}
+
+std::string theory_report(const Theory& theory) {
+  return cone_report(theory) + (theory.steps ? steps_report(*theory.steps) : "");
 }
 
 nlohmann::ordered_json to_json(const run::ImpactRun& run) {

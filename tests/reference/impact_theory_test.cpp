@@ -236,5 +236,69 @@ TEST(CheckUniqueStep, RefusesBadInput) {
   EXPECT_THROW(check_unique_step(block(1.0, 1.0), settings, 4), InvalidInput);
 }
 
+// A step of the block has one v' whatever came before; each of the other planar models has a step
+// with several, which Algorithm 1 need not meet: along 64 trajectories of box_wall every step is
+// unique.
+TEST(DecideUniqueStep, TheBlockAloneIsUnique) {
+  const StepUniqueness block_steps = decide_unique_step(models::build("rocking_block"));
+  EXPECT_TRUE(block_steps.decided && block_steps.unique);
+  EXPECT_EQ(block_steps.pairs, 49 * 50 / 2);
+  EXPECT_NEAR(block_steps.difference, 0.0, 1e-8);
+  EXPECT_TRUE(block_steps.outcomes.empty());
+  for (const char* name : {"compass_gait", "ramone", "box_wall"}) {
+    ImpactProblem problem = models::build(name);
+    const StepUniqueness report = decide_unique_step(problem);
+    EXPECT_TRUE(report.decided && !report.unique) << name;
+    ASSERT_GE(report.outcomes.size(), 2U) << name;
+    // The step that it names, by step_outcomes: certified, with the same v'.
+    problem.velocity = report.velocity;
+    const std::vector<ImpactOutcome> found = step_outcomes(problem, report.max_impulse);
+    ASSERT_EQ(found.size(), report.outcomes.size()) << name;
+    for (const ImpactOutcome& outcome : found) {
+      EXPECT_LE(outcome.residual, 1e-9) << name;
+      double nearest = 1.0;
+      for (const std::vector<double>& named : report.outcomes) {
+        double far = 0.0;
+        for (std::size_t k = 0; k < named.size(); ++k)
+          far = std::max(far, std::abs(named[k] - outcome.velocity[k]));
+        nearest = std::min(nearest, far);
+      }
+      EXPECT_NEAR(nearest, 0.0, 1e-9) << name;
+    }
+    EXPECT_GT(std::abs(found[0].kinetic_energy - found[1].kinetic_energy), 1e-9) << name;
+  }
+  EXPECT_EQ(check_unique_step(models::build("box_wall"), run_settings("box_wall"), 64).nonunique,
+            0);
+}
+
+// One contact of inverse mass [[a, b], [b, c]] slides one way only where mu |b| <= a; beyond, two
+// velocities fit.
+TEST(DecideUniqueStep, OneContactByHand) {
+  const auto contact = [](double coupling, double friction) {
+    ImpactProblem problem;
+    problem.name = "one contact";
+    problem.velocities = 2;
+    problem.contacts = 1;
+    Eigen::Matrix2d inverse;
+    inverse << 1.0, coupling, coupling, 2.0;
+    const Eigen::Matrix2d mass = inverse.inverse();
+    problem.mass_matrix.assign(mass.data(), mass.data() + 4);
+    problem.normal_jacobian = {1.0, 0.0};
+    problem.tangent_jacobian = {0.0, 1.0};
+    problem.friction = {friction};
+    problem.velocity = {-1.0, 0.0};
+    return decide_unique_step(problem);
+  };
+  EXPECT_TRUE(contact(0.8, 1.2).unique);  // mu b = 0.96
+  EXPECT_TRUE(contact(-0.8, 1.2).unique);
+  EXPECT_FALSE(contact(0.8, 1.3).unique);  // mu b = 1.04
+  EXPECT_FALSE(contact(-0.8, 1.3).unique);
+  EXPECT_TRUE(contact(0.8, 1.3).decided);
+}
+
+TEST(DecideUniqueStep, RefusesWhatItDoesNotCompare) {
+  EXPECT_THROW(decide_unique_step(models::build("disk_stack")), InvalidInput);
+}
+
 }  // namespace
 }  // namespace carom::reference

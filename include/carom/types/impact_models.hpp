@@ -91,4 +91,18 @@ struct UniquenessReport {
   std::vector<std::vector<double>> outcomes;  ///< the distinct v'
 };
 
+/// Assumption 6 decided: whether every step (75) of a problem has one v', for all velocities and
+/// all lambda_max.
+struct StepUniqueness {
+  bool decided = false;
+  bool unique = false;
+  std::int64_t pairs = 0;   ///< of combinations of contact modes that were compared
+  double difference = 0.0;  ///< where unique: largest that a linear programme left between two v',
+                            ///< of contacts' velocities and impulses of size 1
+  /// Where not unique: a step with several v', of which [nv] each; lambda_max is [m].
+  std::vector<double> velocity;
+  std::vector<double> max_impulse;
+  std::vector<std::vector<double>> outcomes;
+};
+
 }  // namespace carom
