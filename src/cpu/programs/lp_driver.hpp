@@ -23,7 +23,7 @@ struct LpMemory {
   void fit(const LpBatch& batch, bool packs) {
     const int lanes = packs ? simd::kLargestPadding : 1;
     make_room(reals, lanes * simd::lp_lane_reals(batch.rows, batch.columns));
-    make_room(ints, lanes * simd::lp_lane_ints(batch.rows));
+    make_room(ints, lanes * simd::lp_lane_ints(batch.rows, batch.columns));
     if (packs) make_room(pack, simd::lp_pack_reals(batch.rows, batch.columns));
   }
 };

@@ -46,6 +46,8 @@ CAROM_INLINE constexpr long doubled_lemke_workspace(long order) {
 enum class LemkeEnd : std::uint8_t { solution, ray, limit, broken };
 
 inline constexpr double kCancelled = 0x1p-80;
+/// What several cancellations may leave in place of zero, of the largest of a row or a column.
+inline constexpr double kLeftOver = 0x1p-64;
 
 /// a + b where what is left of a cancellation by rounding counts as nothing.
 CAROM_INLINE Doubled cancelled_sum(const Doubled& a, const Doubled& b) {
@@ -101,7 +103,8 @@ class DoubledLemke {
           column = j;
         }
       }
-      if (column < 0 || -steepest <= kCancelled * most) return value(base_) > Doubled(0.0);
+      largest_slope_ = most;
+      if (column < 0 || -steepest <= kLeftOver * most) return value(base_) > Doubled(0.0);
       const int row = leaving_row(column);
       if (row < 0 || row == base_ || !pivot(row, column)) return false;
     }
@@ -112,7 +115,7 @@ class DoubledLemke {
     const int place = static_cast<int>(at_.place[n_ + i]);
     if (place > n_ || static_cast<int>(at_.nonbasic[place]) != n_ + i) return Doubled(0.0);
     const Doubled found = at(base_, place);
-    return found > Doubled(0.0) ? found : Doubled(0.0);
+    return found.hi > kLeftOver * largest_slope_ ? found : Doubled(0.0);
   }
 
   /// Sets up the dictionary and lets z0 enter; `limit` where something is left to do.
@@ -241,9 +244,11 @@ class DoubledLemke {
 
   /// The row whose basic variable first reaches zero, or -1.
   CAROM_CALL int leaving_row(int column) const {
+    double steepest = 0.0;
+    for (int i = 0; i < n_; ++i) steepest = larger(steepest, magnitude(at(i, column).hi));
     int best = -1;
     for (int i = 0; i < n_; ++i) {
-      if (!(at(i, column) < Doubled(0.0))) continue;
+      if (!(at(i, column).hi < -kCancelled * steepest)) continue;
       if (best < 0 || precedes_row(i, best, column)) best = i;
     }
     return best;
@@ -285,6 +290,7 @@ class DoubledLemke {
   int entering_ = 0;
   int leaving_ = 0;
   int base_ = 0;  // z0's row, for `multiplier`
+  double largest_slope_ = 0.0;
 };
 
 }  // namespace carom::kernels

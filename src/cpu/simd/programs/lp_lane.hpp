@@ -28,7 +28,7 @@ struct LpPackCounts {
   }
 };
 
-/// Problems [begin, end) with workspaces of lp_real_workspace and lp_int_workspace; or, where
+/// Problems [begin, end) with workspaces of lp_lane_reals and lp_lane_ints; or, where
 /// `finish` is given (lp_finish_workspace), what an earlier call left open.
 struct LpRange {
   std::int64_t begin, end;
@@ -51,7 +51,9 @@ constexpr long lp_lane_reals(int rows, int columns) {
   return kernels::padded(static_cast<int>(kernels::lp_real_workspace(rows, columns)),
                          kernels::kPackPadding);
 }
-constexpr long lp_lane_ints(int rows) { return kernels::lp_int_workspace(rows); }
+constexpr long lp_lane_ints(int rows, int columns) {
+  return kernels::simplex_listed_workspace(rows, columns);
+}
 
 /// Problems of few rows, as many at a time as a register has lanes.
 template <class Isa, int M>
@@ -114,7 +116,7 @@ class LpPacks {
         solver_{
             Solver(lanes_, *range.arrays,
                    range.reals + Lane * lp_lane_reals(range.arrays->rows, range.arrays->columns),
-                   range.ints + Lane * lp_lane_ints(range.arrays->rows))...} {}
+                   range.ints + Lane * lp_lane_ints(range.arrays->rows, range.arrays->columns))...} {}
 
   const LpRange& range_;
   PackedLane<Isa> lanes_{};

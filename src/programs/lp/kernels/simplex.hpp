@@ -48,6 +48,7 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
     // Until the bounds are placed, the array of the reduced costs holds their factors.
     SimplexScaling<Lanes>(lanes_, m_, np(), at().matrix, at().scale, at().reduced)
         .load(problem.matrix(), problem.row_size());
+    list_entries();
     each_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V unit = kernels::load<V>(at().reduced + j);
@@ -253,7 +254,8 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
       Base::compute_prices, Base::compute_values, Base::priced_rows, Base::data_size_,
       Base::direction_, Base::entering_, Base::exact_, Base::exchange, Base::feasible_,
       Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kFeasible,
-      Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::m_, Base::mp, Base::n_,
+      Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::list_entries,
+      Base::listed, Base::lists_, Base::m_, Base::mp, Base::n_,
       Base::natural, Base::np, Base::pivot_, Base::place, Base::price_noise_, Base::price_size_,
       Base::rebuild, Base::stalled_, Base::start_from_rows, Base::total, Base::updates_,
       Base::values_size_;
@@ -327,10 +329,11 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
     });
     price_noise_ = feasible ? larger(price_size_, most) : most;
     const double bound = -optimal_ * price_noise_;
+    if (listed()) price_entries(feasible);
     const ArgMin<double> best = argmin_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       V d(0.0);
-      if (j < np()) {
+      if (j < np() && !listed()) {
         if (feasible) d = kernels::load<V>(at().cost + j);
         for (int i = 0; i < priced_rows(); ++i) {
           d = fused(V(-y[i]), kernels::load<V>(at().matrix + static_cast<long>(i) * np() + j), d);
@@ -345,6 +348,24 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
       return select(key < V(bound), eligible, V(kInfinity));
     });
     return best.index;
+  }
+
+  /// The columns' reduced costs by the entries of the rows that have a price.
+  CAROM_CALL void price_entries(bool feasible) {
+    double* d = at().reduced;
+    each_packed(lanes_, np(), [&](auto number, int j) {
+      using V = decltype(number);
+      store(d + j, feasible ? kernels::load<V>(at().cost + j) : V(0.0));
+    });
+    for (int i = 0; i < m_; ++i) {
+      const double y = d[np() + i];
+      if (y == 0.0) continue;
+      const double* row = at().matrix + static_cast<long>(i) * np();
+      for (int e = lists_.row_start[i]; e < lists_.row_start[i + 1]; ++e) {
+        const int j = lists_.row[e];
+        d[j] = fused(-y, row[j], d[j]);
+      }
+    }
   }
 
   /// Moves variable q as far as it goes.

@@ -68,6 +68,34 @@ CAROM_HOST_DEVICE constexpr long simplex_int_workspace(int rows) {
   return padded(rows, kPackPadding);
 }
 
+/// Where rows have few entries: the places of all entries, by rows and by columns, [entries] each,
+/// and where each row and column starts; and of what a sum passes over, [m].
+template <class Memory>
+struct SimplexListsLayout {
+  Memory row, column, row_start, column_start, blocks;
+
+  SimplexListsLayout() = default;
+  CAROM_INLINE constexpr SimplexListsLayout(Arena<Memory>& arena, long m, long n, long entries)
+      : row(arena.take(entries)),
+        column(arena.take(entries)),
+        row_start(arena.take(m + 1)),
+        column_start(arena.take(n + 1)),
+        blocks(arena.take(m)) {}
+};
+/// Smaller problems are through before lists pay.
+inline constexpr int kListedRows = 48;
+CAROM_HOST_DEVICE constexpr long most_listed(int rows, int columns) {
+  constexpr long kFew = 8;  // one entry in so many at most
+  return static_cast<long>(rows) * columns / kFew;
+}
+/// Integers of simplex_int_workspace and behind them, in one lane with packs.
+CAROM_HOST_DEVICE constexpr long simplex_listed_workspace(int rows, int columns) {
+  return simplex_int_workspace(rows) +
+         (rows < kListedRows ? 0
+                             : values_of<SimplexListsLayout>(rows, columns,
+                                                             most_listed(rows, columns)));
+}
+
 /// Variables are the n columns, then the m row activities s = A x; the equations [A -I][x; s] = 0
 /// have no other right-hand side, and all data stand in bounds. Index j < np is column j (np: n
 /// padded), np + i is s_i. A row's price y_i is also the reduced cost of s_i, so that d = c - A'y
@@ -80,6 +108,8 @@ class SimplexBasis {
  protected:
   using Reals = WorkspaceReals<Lanes>;
   static constexpr bool kKnown = PaddedColumns > 0;
+  /// Lists are for one lane. Their sums are those of all entries, but for a zero's sign.
+  static constexpr bool kLists = HasPack<Lanes> && PaddedRows == 0;
   using Places = std::conditional_t<kKnown, SimplexLayout<Reals>, const SimplexLayout<Reals>&>;
   static constexpr double kBasic = static_cast<int>(BasisStatus::basic);
   static constexpr double kAtLower = static_cast<int>(BasisStatus::at_lower);
@@ -136,8 +166,70 @@ class SimplexBasis {
     });
   }
 
+  /// After the matrix is there.
+  CAROM_CALL void list_entries() {
+    listed_ = false;
+    if constexpr (kLists) {
+      if (m_ < kListedRows) return;
+      const long most = most_listed(m_, n_);
+      lists_ = placed<SimplexListsLayout>(basic_ + simplex_int_workspace(m_), m_, n_, most);
+      for (int j = 0; j <= n_; ++j) lists_.column_start[j] = 0;
+      int count = 0;
+      for (int i = 0; i < m_; ++i) {
+        lists_.row_start[i] = count;
+        const double* row = at().matrix + static_cast<long>(i) * np();
+        for (int j = 0; j < n_; ++j) {
+          if (row[j] == 0.0) continue;
+          if (count == most) return;
+          lists_.row[count++] = j;
+          ++lists_.column_start[j];
+        }
+      }
+      lists_.row_start[m_] = count;
+      int before = 0;
+      for (int j = 0; j <= n_; ++j) {
+        before += lists_.column_start[j];
+        lists_.column_start[j] = before;
+      }
+      for (int i = m_ - 1; i >= 0; --i) {
+        for (int e = lists_.row_start[i]; e < lists_.row_start[i + 1]; ++e) {
+          lists_.column[--lists_.column_start[lists_.row[e]]] = i;
+        }
+      }
+      listed_ = true;
+    }
+  }
+  [[nodiscard]] CAROM_INLINE bool listed() const { return kLists && listed_; }
+  /// Lists the blocks of kPackPadding numbers of values, [mp], that have any but zero; their number.
+  CAROM_CALL int list_blocks(const double* values) {
+    int count = 0;
+    for (int i = 0; i < mp(); i += kPackPadding) {
+      bool any = false;
+      for (int l = 0; l < kPackPadding; ++l) any |= values[i + l] != 0.0;
+      lists_.blocks[count] = i;
+      count += any ? 1 : 0;
+    }
+    return count;
+  }
+  /// Of the t-th number of these blocks.
+  CAROM_INLINE int listed_place(int t) const {
+    return lists_.blocks[t / kPackPadding] + t % kPackPadding;
+  }
+
   /// y' = weight' B^-1. weight: [mp], zeros behind m.
   CAROM_CALL void compute_prices(const double* weight) {
+    if (listed()) {
+      const int count = kPackPadding * list_blocks(weight);
+      for (int k = 0; k < m_; ++k) {
+        const double* row = at().inverse + static_cast<long>(k) * mp();
+        at().reduced[np() + k] = accumulate_packed(lanes_, count, [&](auto sum, int t) {
+          using V = decltype(sum);
+          const int i = listed_place(t);
+          return fused(kernels::load<V>(weight + i), kernels::load<V>(row + i), sum);
+        });
+      }
+      return;
+    }
     lanes_.for_each(m_, [&](int k) {
       at().reduced[np() + k] =
           dot_packed(lanes_, mp(), weight, at().inverse + static_cast<long>(k) * mp());
@@ -177,7 +269,23 @@ class SimplexBasis {
 
   /// column = B^-1 a_q.
   CAROM_HOST_DEVICE void compute_column(int q) {
-    if (q < np()) {
+    if (listed() && q < n_) {
+      const int first = lists_.column_start[q];
+      const int count = lists_.column_start[q + 1] - first;
+      const int* rows = lists_.column + first;
+      for (int e = 0; e < count; ++e) {
+        at().work[e] = at().matrix[static_cast<long>(rows[e]) * np() + q];
+      }
+      each_packed(lanes_, mp(), [&](auto number, int i) {
+        using V = decltype(number);
+        V sum(0.0);
+        for (int e = 0; e < count; ++e) {
+          sum = fused(V(at().work[e]),
+                      kernels::load<V>(at().inverse + static_cast<long>(rows[e]) * mp() + i), sum);
+        }
+        store(at().column + i, sum);
+      });
+    } else if (q < np()) {
       combine_inverse(at().matrix + q, np(), at().column);
     } else {
       const double* from = at().inverse + static_cast<long>(q - np()) * mp();
@@ -194,15 +302,34 @@ class SimplexBasis {
     lanes_.for_each(
         m_, [&](int k) { at().work[k] = at().inverse[static_cast<long>(k) * mp() + r] * pivot; });
     // Row r restarts from zero and takes the new row once: its elements are as the others'.
-    each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
-      using V = decltype(number);
-      double* to = at().inverse + static_cast<long>(k) * mp() + i;
-      const V row(static_cast<double>(r));
-      const auto others = indices<V>(i) != row;
-      const V factor = select(others, -kernels::load<V>(at().column + i), V(1.0));
-      const V from = select(others, kernels::load<V>(to), V(0.0));
-      store(to, fused(V(at().work[k]), factor, from));
-    });
+    if (listed()) {
+      double* factor = at().event + mp();
+      const int count = kPackPadding * list_blocks(at().column);
+      each_packed(lanes_, count, [&](auto number, int t) {
+        store(factor + t, -kernels::load<decltype(number)>(at().column + listed_place(t)));
+      });
+      for (int k = 0; k < m_; ++k) {
+        const double from = at().work[k];
+        if (from == 0.0) continue;
+        double* to = at().inverse + static_cast<long>(k) * mp();
+        each_packed(lanes_, count, [&](auto number, int t) {
+          using V = decltype(number);
+          double* const place = to + listed_place(t);
+          store(place, fused(V(from), kernels::load<V>(factor + t), kernels::load<V>(place)));
+        });
+        to[r] = from;
+      }
+    } else {
+      each_packed_2d(lanes_, m_, mp(), [&](auto number, int k, int i) {
+        using V = decltype(number);
+        double* to = at().inverse + static_cast<long>(k) * mp() + i;
+        const V row(static_cast<double>(r));
+        const auto others = indices<V>(i) != row;
+        const V factor = select(others, -kernels::load<V>(at().column + i), V(1.0));
+        const V from = select(others, kernels::load<V>(to), V(0.0));
+        store(to, fused(V(at().work[k]), factor, from));
+      });
+    }
     const int leaving = basic_[r];
     lanes_.for_each(2, [&](int which) {
       place(which == 0 ? leaving : q, which == 0 ? leaving_status : kBasic);
@@ -309,6 +436,8 @@ class SimplexBasis {
   int entering_ = 0;
   int stalled_ = 0;
   int updates_ = 0;
+  SimplexListsLayout<int*> lists_;
+  bool listed_ = false;
   bool exact_ = false;  // basic_value was computed anew since the last step
 };
 
