@@ -25,9 +25,10 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     worst = violation();
     if (worst <= kHidden) return worst;
     Base::sharpen_point();
+    // A column's value is as it is given: there is no rounding in it.
     return sharply(worst, [&] {
       Base::explain_point(true);
-      return violation();
+      return violation(0.0);
     });
   }
 
@@ -173,7 +174,8 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   }
 
   /// Largest violation of a bound over its datum.
-  CAROM_CALL double violation() const {
+  CAROM_CALL double violation() const { return violation(row_rounding_); }
+  CAROM_CALL double violation(double column_rounding) const {
     return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V value = kernels::load<V>(at().point + j);
@@ -187,7 +189,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
       const auto inside = outside <= V(0.0);
       const V size = kernels::load<V>(at().point_size + j) + bound;
       const V datum = larger(kernels::load<V>(at().point_datum + j), bound);
-      const V hidden = beyond_reach(size, datum, row_rounding_);
+      const V hidden = beyond_reach(size, datum, j < np() ? column_rounding : row_rounding_);
       if (all_of(inside)) return hidden;
       const V unit = unit_of_residual(datum, above_noise(bound, size));
       const double rounding = j < np() ? 0.0 : row_rounding_;

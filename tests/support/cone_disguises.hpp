@@ -87,6 +87,7 @@ class ConeDisguises {
     for (double& v : p.hessian) v *= factor;
     for (double& v : p.vector) v *= factor;
     p.objective *= factor;
+    p.unit *= factor;
   }
 
  private:

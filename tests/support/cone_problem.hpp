@@ -15,6 +15,7 @@ enum class ConeVerdict { solved, infeasible, unbounded, doubly_infeasible };
 struct ConeProblem {
   ConeVerdict verdict = ConeVerdict::solved;
   double objective = 0.0;  ///< where solved
+  double unit = 1.0;       ///< of the objective, where all was planted in small whole numbers
   int n = 0;
   int intervals = 0;
   std::vector<int> cones;  ///< sizes

@@ -113,9 +113,15 @@ class LpFinish {
             proves(lp, body) ? certificate_.farkas_residual(at_.farkas) : kernels::kInfinity;
         break;
       default:
-        answer.residual = leads_away(lp, body) ? larger(certificate_.ray_residual(at_.direction),
-                                                        certificate_.primal_residual(at_.x))
-                                               : kernels::kInfinity;
+        answer.residual =
+            leads_away(lp, body) ? certificate_.ray_residual(at_.direction) : kernels::kInfinity;
+        if (certificate::within(answer.residual, arrays_.tolerance)) {
+          double point = certificate_.primal_residual(at_.x);
+          if (!certificate::within(point, arrays_.tolerance) && step_inside(lp)) {
+            point = certificate_.primal_residual(at_.x);
+          }
+          answer.residual = larger(answer.residual, point);
+        }
     }
     // The better answer stands, and a proof that there is none wins.
     const bool doubted = arrays_.status[at] == Status::inaccurate &&
@@ -142,6 +148,33 @@ class LpFinish {
       terms += magnitude(lp.cost[j] * at_.x[j]);
     }
     return magnitude(own - arrays_.objective[at]) <= kSame * terms;
+  }
+
+  /// Another x of an unbounded problem whose vertex lies so far away that its rounding leaves the
+  /// rows: they are asked for as much as that, where they have the room.
+  CAROM_CALL bool step_inside(const certificate::LpData& lp) {
+    constexpr double kRoom = 0x1p-48;  // of the terms of a row
+    lanes_.for_each(lp.rows, [&](int i) {
+      double room = 0.0;
+      for (int j = 0; j < lp.columns; ++j) {
+        room += kRoom * magnitude(lp.matrix[static_cast<long>(i) * lp.columns + j] * at_.x[j]);
+      }
+      const bool wide = 4.0 * room <= lp.row_upper[i] - lp.row_lower[i];
+      at_.y[i] = lp.row_lower[i] + (wide ? room : 0.0);
+      at_.farkas[i] = lp.row_upper[i] - (wide ? room : 0.0);
+    });
+    certificate::LpData inside = lp;
+    inside.row_lower = at_.y;
+    inside.row_upper = at_.farkas;
+    const LpLemkeSource source{inside};
+    using Memory = PlainMemory<double>;
+    ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2L * lp.rows + lp.columns,
+                                                   Memory{at_.body});
+    if (body.solve() != Status::unbounded) return false;
+    lanes_.for_each(lp.columns, [&](int j) {
+      at_.x[j] = clamped(body.point(j), lp.column_lower[j], lp.column_upper[j]);
+    });
+    return true;
   }
 
   static CAROM_INLINE double clamped(double x, double lower, double upper) {
