@@ -23,6 +23,8 @@ constexpr double kInsideSupport = 1e-7;  ///< of its largest number, inside of t
 constexpr double kBoundarySupport = 1e-2;
 constexpr int kShares = 30;  ///< halvings and doublings
 constexpr double kCertified = 1e-9;
+constexpr double kFlat = 0x1p-40;  ///< of a diagonal of P: what rounding makes of zero
+constexpr double kInsideFall = 1e-6;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -41,7 +43,7 @@ class Faces {
 
   ConeVerdict decide() {
     ConeVerdict verdict = given();
-    if (verdict.end != qp_end::kStalled) return verdict;
+    if (verdict.end != qp_end::kStalled || falls(verdict)) return verdict;
     while (std::count(part_.begin(), part_.end(), Part::whole) > 0) {
       const Found found = narrow(verdict);
       if (found == Found::proof) return verdict;
@@ -111,6 +113,115 @@ class Faces {
     const double residual = kernels::infeasibility_residual(
         kernels::SingleLane{}, shape_, view_, y.data(), work.data(), spare.data(), kCertified);
     return certificate::within(residual, kCertified);
+  }
+
+  /// Directions that P bends by the rounding of its entries only, as J W J' of many contacts leaves
+  /// it: eliminated by its largest diagonals, x_j in units of 1 / sqrt(P_jj).
+  [[nodiscard]] std::vector<Numbers> flat_directions() const {
+    using kernels::Doubled;
+    Numbers unit(index(n_), 1.0);
+    std::vector<Doubled> table(index(n_ * n_));
+    const auto at = [&](int i, int j) -> Doubled& { return table[index(i * n_ + j)]; };
+    const auto entry = [&](int i, int j) { return kernels::hessian_entry(view_, n_, i, j); };
+    for (int j = 0; j < n_; ++j) {
+      if (entry(j, j) > 0.0) unit[index(j)] = 1.0 / std::sqrt(entry(j, j));
+    }
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j)
+        at(i, j) = Doubled(entry(i, j) * unit[index(i)] * unit[index(j)]);
+    }
+    std::vector<int> bent;
+    std::vector<int> rest(index(n_));
+    for (int j = 0; j < n_; ++j) rest[index(j)] = j;
+    while (!rest.empty()) {
+      const auto most = std::max_element(rest.begin(), rest.end(),
+                                         [&](int i, int j) { return at(i, i) < at(j, j); });
+      const int pivot = *most;
+      if (!(at(pivot, pivot).hi > kFlat)) break;
+      const Doubled inverse = Doubled(1.0) / at(pivot, pivot);
+      for (int j = 0; j < n_; ++j) at(pivot, j) *= inverse;
+      for (int i = 0; i < n_; ++i) {
+        const Doubled factor = at(i, pivot);
+        for (int j = 0; i != pivot && j < n_; ++j) at(i, j) -= factor * at(pivot, j);
+      }
+      bent.push_back(pivot);
+      rest.erase(most);
+    }
+    std::vector<Numbers> directions;
+    for (const int free : rest) {
+      Numbers& d = directions.emplace_back(index(n_), 0.0);
+      d[index(free)] = unit[index(free)];
+      for (const int j : bent) d[index(j)] = -at(j, free).hi * unit[index(j)];
+    }
+    return directions;
+  }
+
+  /// Whether one of these goes down without end, inside of all cones by more than rounding: min -w
+  /// over -G d - w e in the cones, q'd <= -1, w <= 1.
+  bool falls(ConeVerdict& verdict) const {
+    const std::vector<Numbers> flat = flat_directions();
+    const int columns = static_cast<int>(flat.size()) + 1, w = columns - 1;
+    if (w == 0 || w == n_) return false;
+    DenseCones search(columns);
+    search.gradient[index(w)] = -1.0;
+    double size = 0.0;  // of the latest row
+    const auto along = [&](const Numbers& a) {
+      Numbers result(index(columns), 0.0);
+      size = 0.0;
+      for (int k = 0; k < w; ++k) {
+        for (int j = 0; j < n_; ++j) result[index(k)] += a[index(j)] * flat[index(k)][index(j)];
+        size = std::max(size, std::fabs(result[index(k)]));
+      }
+      return result;
+    };
+    for_rows(n_, [&](const Numbers& a, double low, double high, Origin) {
+      for (const double sign : {1.0, -1.0}) {
+        if (!kernels::is_there(sign > 0.0 ? high : low)) continue;
+        Numbers step = along(a);
+        for (double& value : step) value *= sign;
+        if (low == high) return search.add_row(step, 0.0, 0.0);
+        step[index(w)] = size;
+        search.add_row(step, -kInfinity, 0.0);
+      }
+    });
+    Numbers step = along(Numbers(view_.gradient, view_.gradient + n_));
+    search.add_row(step, -kInfinity, -size);
+    step.assign(index(columns), 0.0);
+    step[index(w)] = 1.0;
+    search.add_row(step, -kInfinity, 1.0);
+    for_whole([&](const QpConeSpan& cone) {
+      std::vector<Numbers> rows;
+      double most = 0.0;
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        rows.push_back(along(row(i, 1.0, n_)));
+        most = std::max(most, size);
+      }
+      rows.front()[index(w)] = most;
+      for (const Numbers& a : rows) search.add_cone_row(a, 0.0, &a == &rows.front());
+    });
+    if (!kernels::takes_homogeneous(columns, search.rows())) return false;
+    const DenseCones::Answer answer = search.solve(true);
+    verdict.iterations += answer.outcome.iterations;
+    if (answer.outcome.end != qp_end::kConverged || !(answer.x[index(w)] > kInsideFall))
+      return false;
+    Numbers d(index(n_), 0.0);
+    for (int k = 0; k < w; ++k) {
+      for (int j = 0; j < n_; ++j) d[index(j)] += answer.x[index(k)] * flat[index(k)][index(j)];
+    }
+    DenseCones rows(n_);
+    std::vector<Origin> origins;
+    state(rows, origins);
+    DenseCones::Answer point = rows.solve(true);
+    verdict.iterations += point.outcome.iterations;
+    if (point.outcome.end != qp_end::kConverged) return false;
+    const double bends = check_.endless(d.data());
+    const double misses = check_.feasible(point.x.data());
+    if (!(bends <= certificate::sum_rounding(n_)) || !(misses <= kClaim)) return false;
+    verdict.end = qp_end::kUnbounded;
+    verdict.residual = std::max(bends, misses);
+    verdict.x = std::move(point.x);
+    verdict.direction = std::move(d);
+    return true;
   }
 
   /// How far the cone's part of y is inside, of its head.
@@ -290,6 +401,19 @@ class Faces {
       }
     }
   }
+  /// Rows and cones as they stand.
+  void state(DenseCones& problem, std::vector<Origin>& origins) const {
+    for_rows(n_, [&](const Numbers& a, double low, double high, Origin origin) {
+      problem.add_row(a, low, high);
+      origins.push_back(origin);
+    });
+    for_whole([&](const QpConeSpan& cone) {
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        problem.add_cone_row(row(i, 1.0, n_), view_.upper[i], i == cone.first);
+        origins.push_back({i, -1, 0.0});
+      }
+    });
+  }
   /// a + b, zero where only the rounding of a share is left.
   static double settled(double a, double b) {
     const double sum = a + b;
@@ -372,16 +496,7 @@ class Faces {
       problem.gradient[index(i)] = view_.gradient[i];
     }
     std::vector<Origin> origins;
-    for_rows(n_, [&](const Numbers& a, double low, double high, Origin origin) {
-      problem.add_row(a, low, high);
-      origins.push_back(origin);
-    });
-    for_whole([&](const QpConeSpan& cone) {
-      for (int i = cone.first; i < cone.first + cone.size; ++i) {
-        problem.add_cone_row(row(i, 1.0, n_), view_.upper[i], i == cone.first);
-        origins.push_back({i, -1, 0.0});
-      }
-    });
+    state(problem, origins);
     DenseCones::Answer answer = problem.solve(true);
     verdict.iterations += answer.outcome.iterations;
     if (answer.outcome.end == qp_end::kConverged) {

@@ -113,10 +113,10 @@ class LpPacks {
   LpPacks(const LpRange& range, std::integer_sequence<int, Lane...>)
       : range_(range),
         pack_(range.arrays->rows, range.arrays->columns, range.pack),
-        solver_{
-            Solver(lanes_, *range.arrays,
-                   range.reals + Lane * lp_lane_reals(range.arrays->rows, range.arrays->columns),
-                   range.ints + Lane * lp_lane_ints(range.arrays->rows, range.arrays->columns))...} {}
+        solver_{Solver(
+            lanes_, *range.arrays,
+            range.reals + Lane * lp_lane_reals(range.arrays->rows, range.arrays->columns),
+            range.ints + Lane * lp_lane_ints(range.arrays->rows, range.arrays->columns))...} {}
 
   const LpRange& range_;
   PackedLane<Isa> lanes_{};

@@ -254,11 +254,10 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
       Base::compute_prices, Base::compute_values, Base::priced_rows, Base::data_size_,
       Base::direction_, Base::entering_, Base::exact_, Base::exchange, Base::feasible_,
       Base::find_violations, Base::kAtLower, Base::kAtUpper, Base::kAtZero, Base::kFeasible,
-      Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::list_entries,
-      Base::listed, Base::lists_, Base::m_, Base::mp, Base::n_,
-      Base::natural, Base::np, Base::pivot_, Base::place, Base::price_noise_, Base::price_size_,
-      Base::rebuild, Base::stalled_, Base::start_from_rows, Base::total, Base::updates_,
-      Base::values_size_;
+      Base::kFreeWeight, Base::kPivot, Base::kTie, Base::lanes_, Base::list_entries, Base::listed,
+      Base::lists_, Base::m_, Base::mp, Base::n_, Base::natural, Base::np, Base::pivot_,
+      Base::place, Base::price_noise_, Base::price_size_, Base::rebuild, Base::stalled_,
+      Base::start_from_rows, Base::total, Base::updates_, Base::values_size_;
   using typename Base::Blocking;
 
   static constexpr double kLooselyFeasible = 1e-9;

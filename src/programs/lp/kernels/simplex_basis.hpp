@@ -91,9 +91,9 @@ CAROM_HOST_DEVICE constexpr long most_listed(int rows, int columns) {
 /// Integers of simplex_int_workspace and behind them, in one lane with packs.
 CAROM_HOST_DEVICE constexpr long simplex_listed_workspace(int rows, int columns) {
   return simplex_int_workspace(rows) +
-         (rows < kListedRows ? 0
-                             : values_of<SimplexListsLayout>(rows, columns,
-                                                             most_listed(rows, columns)));
+         (rows < kListedRows
+              ? 0
+              : values_of<SimplexListsLayout>(rows, columns, most_listed(rows, columns)));
 }
 
 /// Variables are the n columns, then the m row activities s = A x; the equations [A -I][x; s] = 0
@@ -200,7 +200,8 @@ class SimplexBasis {
     }
   }
   [[nodiscard]] CAROM_INLINE bool listed() const { return kLists && listed_; }
-  /// Lists the blocks of kPackPadding numbers of values, [mp], that have any but zero; their number.
+  /// Lists the blocks of kPackPadding numbers of values, [mp], that have any but zero; their
+  /// number.
   CAROM_CALL int list_blocks(const double* values) {
     int count = 0;
     for (int i = 0; i < mp(); i += kPackPadding) {
