@@ -26,13 +26,35 @@ bool by_polyhedra(int dimension, int contacts) {
   return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
 }
 
-/// Doubles may tell rows apart by less than what samples can follow: then both are compared.
+/// Whether two normal rows, velocities in units of 1 / sqrt(M_jj), are parallel up to what samples
+/// may take for rounding.
+bool all_but_parallel(const ImpactProblem& problem) {
+  constexpr double kApart = 1e-6;
+  const auto n = static_cast<std::size_t>(problem.velocities);
+  const auto dot = [&](std::size_t a, std::size_t b) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      sum += problem.normal_jacobian[a * n + j] * problem.normal_jacobian[b * n + j] /
+             problem.mass_matrix[j * n + j];
+    }
+    return sum;
+  };
+  for (std::size_t a = 0; a < static_cast<std::size_t>(problem.contacts); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (dot(a, b) * dot(a, b) >= (1.0 - kApart * kApart) * dot(a, a) * dot(b, b)) return true;
+    }
+  }
+  return false;
+}
+
+/// Doubles may tell rows apart by less than what samples can follow: then both are compared. Where
+/// normals are all but parallel, few of them may leave.
 void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure& enclosure) {
-  constexpr std::int64_t kCompared = 1 << 10;
+  const std::int64_t compared = all_but_parallel(problem) ? 1 << 16 : 1 << 10;
   if (!enclosure::is_known(enclosure) || enclosure.data_rounding > 0.0) return;
   ImpactSettings settings;
   settings.method = ImpactMethod::events;
-  settings.samples = settings.keep_samples = kCompared;
+  settings.samples = settings.keep_samples = compared;
   settings.epsilon = 0.0;
   settings.threads = threads;
   const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
