@@ -63,7 +63,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U by more than 2^10
   /// roundings of the terms. No y_i may press against an absent bound, and a g_j only by what the
   /// rounding of y leaves of it: the residual is the largest share of its terms that it has then,
-  /// infinity where y proves nothing.
+  /// infinity where y proves nothing. No row may weigh whose own terms are all rounding of others.
   CAROM_CALL double farkas_residual(const double* y) {
     Base::combine_columns_sharply(nullptr, y);
     const auto earned = [&](auto number, int j) {
@@ -75,6 +75,23 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     const double terms = kernels::sum_of_all(
         lanes_, total(), [&](auto number, int j) { return magnitude(earned(number, j)); });
     if (!(margin > clear_of_rounding(total()) * terms)) return kernels::kInfinity;
+    for (int i = 0; i < m_; ++i) {  // that hold no more than rounding of the columns' sums
+      const double price = at().price[np() + i];
+      const double bound = finite(pressed(price, np() + i));
+      if (price == 0.0 || 2.0 * m_ * magnitude(price * bound) <= margin) continue;
+      const auto counts = [&](auto number, int j) {
+        using V = decltype(number);
+        const V own = magnitude(V(price) * kernels::load<V>(row(i) + j));
+        return own > V(column_rounding_) * kernels::load<V>(at().price_size + j);
+      };
+      const auto there = [&](auto number, int j) {
+        using V = decltype(number);
+        return kernels::load<V>(row(i) + j) != V(0.0);
+      };
+      if (!kernels::any_packed(lanes_, np(), counts) && kernels::any_packed(lanes_, np(), there)) {
+        return kernels::kInfinity;
+      }
+    }
     return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V price = kernels::load<V>(at().price + j);

@@ -73,7 +73,7 @@ OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples
 /// The same, with samples of ImpactMethod::events, which nothing puts outside: where one is, the
 /// enclosure's status becomes `contradiction` and its statements are taken back. enclose_impact and
 /// decide_impact do so with 1,024 samples where the data could not be rounded (data_rounding 0),
-/// and with 65,536 where normal rows are all but parallel.
+/// and with 16,384 where normal rows are all but parallel.
 OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
                                 std::int64_t index, ImpactEnclosure& enclosure);
 

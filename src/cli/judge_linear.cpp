@@ -87,6 +87,10 @@ class LinearJudge {
     if (!(surplus > kLeastMargin * sum_of_magnitudes(terms))) {
       refute("farkas: its rows ask for {} more than columns allow", surplus);
     }
+    const double rounded = largest(by_rounding(a_, y, lp_.row_lower, lp_.row_upper, 1e-16));
+    if (!(2.0 * static_cast<double>(m_) * rounded <= surplus)) {
+      refute("farkas: rounding of A'farkas adds {}: the contradiction is {}", rounded, surplus);
+    }
   }
 
   void unbounded() {

@@ -112,6 +112,7 @@ class QuadraticJudge {
       }
       if (rest > 0.0) left[j] = rest * (is_rounding(pull) ? longest(j) : own_bound(j));
     }
+    append(left, by_rounding(a_, negated(y), qp_.lower, qp_.upper));
     if (const double most = exact_sum(left); !(most < sum)) {
       refute("A'farkas leaves {}: the contradiction is {}", most, sum);
     }

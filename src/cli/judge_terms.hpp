@@ -110,6 +110,26 @@ inline Numbers least(const Numbers& m, const Numbers& low, const Numbers& high) 
   return terms;
 }
 
+/// Magnitudes of those terms of `least` whose row is rounding of the others in every column of A'm:
+/// a huge bound must not make a margin of them.
+inline Numbers by_rounding(const MatrixView& a, const Numbers& m, const Numbers& low,
+                           const Numbers& high, double share = 1e-15) {
+  const double room = share * static_cast<double>(a.rows + 1);
+  Numbers sizes;
+  for (std::size_t j = 0; j < a.columns; ++j) sizes.push_back(sum_of_magnitudes(a.column_by(j, m)));
+  Numbers terms;
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    bool any = false, felt = false;
+    for (std::size_t j = 0; j < a.columns; ++j) {
+      const double own = std::fabs(a.at(i, j) * m[i]);
+      any = any || own > 0.0;
+      felt = felt || own > room * sizes[j];
+    }
+    if (any && !felt) terms.push_back(std::fabs(m[i] * (m[i] > 0.0 ? low[i] : high[i])));
+  }
+  return terms;
+}
+
 /// m without what its rounding presses against absent bounds.
 inline Numbers pressing(Numbers m, const Numbers& low, const Numbers& high) {
   const double room = kRounding * largest(m);

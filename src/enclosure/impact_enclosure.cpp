@@ -50,7 +50,7 @@ bool all_but_parallel(const ImpactProblem& problem) {
 /// Doubles may tell rows apart by less than what samples can follow: then both are compared. Where
 /// normals are all but parallel, few of them may leave.
 void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure& enclosure) {
-  const std::int64_t compared = all_but_parallel(problem) ? 1 << 16 : 1 << 10;
+  const std::int64_t compared = all_but_parallel(problem) ? 1 << 14 : 1 << 10;
   if (!enclosure::is_known(enclosure) || enclosure.data_rounding > 0.0) return;
   ImpactSettings settings;
   settings.method = ImpactMethod::events;

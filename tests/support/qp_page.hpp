@@ -154,6 +154,17 @@ class QpPage {
       const bool rounding = rest <= 1e-15 * static_cast<double>(m_ + 1) * size;
       if (rest > 0.0) left += rest * (rounding ? longest(j) : own_bound(j));
     }
+    for (std::size_t i = 0; i < m_; ++i) {
+      bool any = false, felt = false;
+      for (std::size_t j = 0; j < n_; ++j) {
+        long double size = 0.0L;
+        for (const double term : column(j, proof_)) size += std::abs(term);
+        const double own = std::abs(matrix_[i * n_ + j] * proof_[i]);
+        any = any || own > 0.0;
+        felt = felt || own > 1e-15L * static_cast<long double>(m_ + 1) * size;
+      }
+      if (any && !felt) left += std::abs(proof_[i] * (proof_[i] < 0.0 ? lower_[i] : upper_[i]));
+    }
     return left < sum(gain) ? "" : "outweighed";
   }
 

@@ -83,8 +83,9 @@ struct ProofSum {
   [[nodiscard]] CAROM_INLINE bool is_close() const { return magnitude(total()) < 1e-3 * most; }
   /// Whether no more is left than the rounding of `count` factors leaves of a true zero.
   [[nodiscard]] CAROM_INLINE bool is_rounding(int count) const {
-    return magnitude(total()) <= 1e-15 * (count + 1) * size;
+    return magnitude(total()) <= rounding(count) * size;
   }
+  static CAROM_INLINE double rounding(int count) { return 1e-15 * (count + 1); }
   /// What is left; of a close proof at most, with the rounding of the terms.
   [[nodiscard]] CAROM_INLINE double left(bool close) const {
     return magnitude(total()) + (close ? 0x1p-51 * most : 0.0);
@@ -130,6 +131,27 @@ CAROM_CALL double own_bound(const Lanes&, const QpShape& shape, const QpView<Dat
   return larger(magnitude(low), magnitude(high));
 }
 
+/// Whether all that row i adds to A'y is rounding of the columns' sums: then it takes no part in a
+/// proof, however large its bound.
+template <class Data, class Memory>
+CAROM_CALL bool adds_rounding(const QpShape& shape, const QpView<Data>& view, const Memory& y,
+                              int i) {
+  const long n = shape.variables;
+  bool any = false;
+  for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+    const int j = shape.column[t];
+    const double own = magnitude(view.matrix[i * n + j] * y[i]);
+    if (own == 0.0) continue;
+    any = true;
+    ProofSum pull;
+    for (int k = 0; k < shape.rows; ++k) {
+      if (y[k] != 0.0 && has_column(shape, k, j)) pull.add(view.matrix[k * n + j] * y[k], k);
+    }
+    if (!(own <= ProofSum::rounding(shape.rows) * pull.size)) return false;
+  }
+  return any;
+}
+
 inline constexpr int kOutweighed = -2;
 
 /// The first number of y that keeps it from A'y = 0 in a column, -1 if there is none, kOutweighed
@@ -140,10 +162,17 @@ CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpVi
                             const Memory& y) {
   const long n = shape.variables;
   ProofSum support;
-  for (int i = 0; i < shape.rows; ++i) {
-    if (y[i] == 0.0) continue;
+  const auto term = [&](int i) {
     const bool at_upper = y[i] > 0.0 || (shape.cones > 0 && in_cone(shape, i));
-    support.add((at_upper ? view.upper[i] : view.lower[i]) * y[i], i);
+    return (at_upper ? view.upper[i] : view.lower[i]) * y[i];
+  };
+  for (int i = 0; i < shape.rows; ++i) {
+    if (y[i] != 0.0) support.add(term(i), i);
+  }
+  for (int i = 0; i < shape.rows; ++i) {
+    if (y[i] == 0.0 || (shape.cones > 0 && in_cone(shape, i))) continue;
+    const bool weighs = 2.0 * shape.rows * magnitude(term(i)) > magnitude(support.total());
+    if (weighs && adds_rounding(shape, view, y, i)) return shape.cones > 0 ? kOutweighed : i;
   }
   if (shape.cones > 0 && !support.is_close()) return -1;
   const double blur = support.blur();
