@@ -54,7 +54,8 @@ void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& c
   for (int i = 0; i < m; ++i) {
     const auto at = static_cast<std::size_t>(i);
     normal[at] = side_of(i, points);
-    ends = ends && normal[at] != Side::negative;
+    // Of both sides by the rounding of doubles only: then it still approaches.
+    ends = ends && normal[at] != Side::negative && normal[at] != Side::both;
     if (normal[at] == Side::positive) continue;
     tangent[at] = side_of(m + i, points);
     if (tangent[at] != Side::both) continue;
