@@ -22,8 +22,8 @@
 #include <carom/equilibrium_spatial.hpp>
 #include <carom/error.hpp>
 #include <carom/impact.hpp>
-#include <carom/impact_enclosure.hpp>
 #include <carom/impact_bounces.hpp>
+#include <carom/impact_enclosure.hpp>
 #include <carom/impact_judge.hpp>
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>

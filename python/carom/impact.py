@@ -81,10 +81,17 @@ class EpsilonNet(Result):
 
 @result
 class ImpactPaths(Result):
-    """Velocities v_0..v_K of the first samples: path i is velocity[offset[i]:offset[i + 1]]."""
+    """Velocities v_0..v_K of the first samples: path i is velocity[offset[i]:offset[i + 1]].
+
+    With restitution or intervals of friction the same rows of `impulse` [rows, dimension m] (N s; 0 at v_0),
+    `restitution` and `friction` [rows, m] are those of the piece that ended there; else they are empty.
+    """
 
     offset: np.ndarray
     velocity: np.ndarray
+    impulse: np.ndarray
+    restitution: np.ndarray
+    friction: np.ndarray
 
     def __len__(self) -> int:
         return len(self.offset) - 1

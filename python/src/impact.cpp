@@ -131,8 +131,15 @@ nb::dict sample(const nb::dict& arrays, std::int64_t problems, int dimension, in
     const std::size_t count = path.velocity.size() / static_cast<std::size_t>(velocities);
     nb::dict entry;
     entry["offset"] = array_of(std::move(path.offset));
+    const auto rows_of = [count](std::vector<double>& values) {
+      const std::size_t columns = count > 0 ? values.size() / count : 0;
+      return array_of(std::move(values), {columns > 0 ? count : 0, columns});
+    };
     entry["velocity"] =
         array_of(std::move(path.velocity), {count, static_cast<std::size_t>(velocities)});
+    entry["impulse"] = rows_of(path.impulse);
+    entry["restitution"] = rows_of(path.restitution);
+    entry["friction"] = rows_of(path.friction);
     paths.append(entry);
   }
   all["net"] = nets;

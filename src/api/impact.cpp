@@ -70,12 +70,29 @@ void require_stores(const ImpactBatch& batch, const ImpactSettings& settings, Ba
     throw InvalidInput(
         Refusal{.field = field, .relation = "is", .value = "given", .rule = std::move(rule)});
   };
-  if (settings.method != ImpactMethod::events) {
-    refuse("method must be events, the one that follows restitution and intervals of friction");
+  if (settings.method == ImpactMethod::lcp) {
+    if (settings.law != RestitutionLaw::stronge) {
+      refuse("law must be stronge with method lcp, not " + std::string(to_string(settings.law)));
+    }
+    if (batch.contacts > kMaxFollowedContacts) {
+      refuse("contacts must be at most " + std::to_string(kMaxFollowedContacts) + ", not " +
+             std::to_string(batch.contacts));
+    }
   }
   if (backend != Backend::cpu) {
     refuse("backend must be cpu, not " + std::string(to_string(backend)));
   }
+}
+
+/// Whether some samples have stores.
+bool bounces(const ImpactBatch& batch) {
+  const auto some = [](const Buffer<double>& high, const Buffer<double>& low) {
+    for (std::size_t k = 0; k < high.size(); ++k) {
+      if (high.data()[k] > (low.empty() ? 0.0 : low.data()[k])) return true;
+    }
+    return false;
+  };
+  return some(batch.restitution_high, {}) || some(batch.friction_high, batch.friction);
 }
 
 void require_batch_sizes(const ImpactBatch& batch) {
@@ -262,10 +279,10 @@ void require_epsilons(const ImpactBatch& batch, const ImpactSettings& settings) 
 using RunImpacts = std::function<ImpactResult(const ImpactSettings&)>;
 
 /// Runs with what the settings leave open decided: each problem's step size by the backend, the
-/// steps and each net's radius here.
-ImpactResult run_decided(const ImpactSettings& given, const RunImpacts& run) {
+/// steps, `steps`, and each net's radius here.
+ImpactResult run_decided(const ImpactSettings& given, int steps, const RunImpacts& run) {
   ImpactSettings settings = given;
-  if (settings.max_steps == 0) settings.max_steps = kDerivedSteps;
+  if (settings.max_steps == 0) settings.max_steps = steps;
   if (settings.epsilon >= 0.0 || !settings.problem_epsilon.empty()) return run(settings);
   bool stopped = false;
   std::int64_t piloted = 0;
@@ -336,9 +353,10 @@ ImpactResult sample_impacts(const ImpactBatch& batch, const ImpactSettings& sett
                 .rule = "works in host memory; the batch or result_space is on the device"});
   }
   const WorkspaceLease lease(workspace);
-  return run_decided(settings, [&](const ImpactSettings& decided) {
-    return entries<ImpactEntries>(chosen).sample(batch, decided, lease.state());
-  });
+  return run_decided(settings, bounces(batch) ? kDerivedReleaseSteps : kDerivedSteps,
+                     [&](const ImpactSettings& decided) {
+                       return entries<ImpactEntries>(chosen).sample(batch, decided, lease.state());
+                     });
 }
 
 StepResult solve_steps(const StepBatch& batch, const StepSettings& settings, Backend backend,

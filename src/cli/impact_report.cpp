@@ -192,6 +192,10 @@ std::string certificate_lines(const run::ImpactRun& run, bool verbose) {
     text += fmt::format("  in {} samples a compression's work ended what the law gives back\n",
                         summary.guarded);
   }
+  if (summary.trimmed > 0) {
+    text += fmt::format("  in {} samples a step took work out of others' stores: an error of h\n",
+                        summary.trimmed);
+  }
   if (run.settings.method == ImpactMethod::events) return text;
   if (verbose) {
     text += fmt::format("  solved by Lemke after the fast path: {} of {} ({})\n",

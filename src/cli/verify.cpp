@@ -9,14 +9,15 @@
 #include "cli/verify_files.hpp"
 #include "io/answers_kept.hpp"
 #include "io/enclosure_kept.hpp"
+#include "io/paths_kept.hpp"
 
 namespace carom::cli {
 
 namespace {
 
 constexpr const char* kFooter =
-    R"(Recomputes what a file of carom impact --enclose, carom stability or carom solve says, in
-exact arithmetic and by nothing of what made it. Each statement is proven or refuted, or not
+    R"(Recomputes what a file of carom impact --enclose, carom impact --paths with restitution, carom
+stability or carom solve says, in exact arithmetic and by nothing of what made it. Each statement is proven or refuted, or not
 judged because it claims nothing; fields that are not recomputed are listed by name. Exit
 status 1 where anything is refuted. Answers of carom solve --json come without their problems:
 --problem names the files that were solved, in the same order.
@@ -37,8 +38,9 @@ VerifyReport report_of(const VerifyOptions& options) {
   if (!options.problems.empty()) {
     throw InvalidInput("--problem: " + options.file + " has no answers of carom solve");
   }
-  return io::holds_enclosures(options.file) ? verify_enclosures(options.file)
-                                            : verify_stability(options.file);
+  if (io::holds_enclosures(options.file)) return verify_enclosures(options.file);
+  return io::holds_paths(options.file) ? verify_paths(options.file)
+                                       : verify_stability(options.file);
 }
 
 }  // namespace
@@ -49,9 +51,10 @@ void add_verify(Program& program) {
   command->footer(kFooter);
   const auto options = std::make_shared<VerifyOptions>();
   command
-      ->add_option("file", options->file,
-                   "What carom impact --enclose, carom stability or carom solve wrote, by --json "
-                   "or --output")
+      ->add_option(
+          "file", options->file,
+          "What carom impact --enclose or --paths, carom stability or carom solve wrote, by "
+          "--json or --output")
       ->required()
       ->type_name("FILE");
   command

@@ -11,6 +11,8 @@ namespace carom::cli {
 
 /// Of carom impact --enclose.
 VerifyReport verify_enclosures(const std::string& file);
+/// Of carom impact --paths with restitution.
+VerifyReport verify_paths(const std::string& file);
 /// Of carom stability.
 VerifyReport verify_stability(const std::string& file);
 /// Of carom solve; problems: the files that were solved, none where `file` keeps them itself.

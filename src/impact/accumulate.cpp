@@ -90,6 +90,7 @@ void ImpactAccumulator::book(const TrajectoryRow& row) {
   lost_compression_ += std::llround(compression * kUnit);
   lost_friction_ += std::llround(friction * kUnit);
   if (row.books->guarded) ++totals_.guarded;
+  if (row.books->trimmed) ++totals_.trimmed;
   const auto least = [this](double& to, double value) {
     to = booked_ == 0 ? value : std::min(to, value);
   };
@@ -202,11 +203,24 @@ void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t positi
 }
 
 ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, int velocities) {
+  return join_paths(paths, {velocities, 0, 0});
+}
+
+ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, const kernels::PathRow& row) {
   ImpactPaths joined;
   joined.offset.push_back(0);
   for (const std::vector<double>& path : paths) {
-    joined.velocity.insert(joined.velocity.end(), path.begin(), path.end());
-    joined.offset.push_back(static_cast<std::int64_t>(joined.velocity.size()) / velocities);
+    for (auto from = path.begin(); from != path.end();) {
+      const auto take = [&from](std::vector<double>& to, int count) {
+        to.insert(to.end(), from, from + count);
+        from += count;
+      };
+      take(joined.velocity, row.velocities);
+      take(joined.impulse, row.rows);
+      take(joined.restitution, row.contacts);
+      take(joined.friction, row.contacts);
+    }
+    joined.offset.push_back(static_cast<std::int64_t>(joined.velocity.size()) / row.velocities);
   }
   return joined;
 }

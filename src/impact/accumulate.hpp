@@ -104,6 +104,8 @@ void store_row(ImpactSamples& samples, std::int64_t problem, std::int64_t positi
 
 /// The paths of one problem, velocities after velocities of each, as one list.
 ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, int velocities);
+/// Likewise of rows with what belongs to restitution.
+ImpactPaths join_paths(const std::vector<std::vector<double>>& paths, const kernels::PathRow& row);
 
 /// Number of rows kept per problem: keep_samples with -1 resolved.
 std::int64_t rows_kept(const ImpactSettings& settings);

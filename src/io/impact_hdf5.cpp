@@ -143,7 +143,12 @@ class ProblemGroup {
   void paths() const {
     const ImpactPaths& paths = run_.paths;
     writer_.dataset(at("paths/offset"), paths.offset, {paths.offset.size()});
-    writer_.dataset(at("paths/velocity"), paths.velocity, {extent(paths.offset.back()), nv_});
+    const std::uint64_t rows = extent(paths.offset.back());
+    writer_.dataset(at("paths/velocity"), paths.velocity, {rows, nv_});
+    if (paths.impulse.empty()) return;
+    writer_.dataset(at("paths/impulse"), paths.impulse, {rows, rows_});
+    writer_.dataset(at("paths/restitution"), paths.restitution, {rows, contacts_});
+    writer_.dataset(at("paths/friction"), paths.friction, {rows, contacts_});
   }
 
   // One row per outcome in each data set.

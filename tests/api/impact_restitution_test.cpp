@@ -14,6 +14,7 @@
 #include "support/enclosures.hpp"
 #include "support/message.hpp"
 #include "support/random_problems.hpp"
+#include "support/restitution.hpp"
 
 // Impacts with restitution, followed from event to event (docs/explanation/restitution.md).
 namespace carom {
@@ -23,14 +24,9 @@ using test::events;
 using test::Flavour;
 using test::followed;
 using test::Generator;
+using test::set_restitution;
 
 using Values = std::vector<double>;
-
-void set_restitution(ImpactProblem& problem, double low, double high) {
-  const auto m = static_cast<std::size_t>(problem.contacts);
-  problem.restitution_low.assign(m, low);
-  problem.restitution_high.assign(m, high);
-}
 
 /// Equal balls in a row, the first of which comes with 1 m/s; neighbours touch.
 ImpactProblem cradle(int balls, double e) {
@@ -409,8 +405,6 @@ TEST(Restitution, RefusesWhatIsNone) {
                      {"restitution_high", "1", "2"});
   test::expect_names(sampled([](ImpactProblem& p) { p.restitution_low.clear(); }),
                      {"restitution_low", "left out", "other end"});
-  test::expect_names(sampled(as_it_is, ImpactMethod::lcp),
-                     {"restitution_high", "method", "events"});
   test::expect_names(sampled(as_it_is, ImpactMethod::events, Backend::reference),
                      {"restitution_high", "backend", "reference"});
   ImpactProblem block = models::build("rocking_block");

@@ -52,6 +52,7 @@ const std::vector<std::string> kImpactKeys = {"approaching",
                                               "tangent_velocity_max",
                                               "tangent_velocity_min",
                                               "terminated",
+                                              "trimmed",
                                               "velocity_max",
                                               "velocity_min"};
 

@@ -38,6 +38,8 @@ inline constexpr int kMaxDeviceVelocities = 64;  ///< ... on a device
 /// contact that takes most, contacts that others keep closing take up to forty steps; trajectories
 /// that end earlier pay nothing.
 inline constexpr int kDerivedSteps = 40;
+/// Likewise where contacts have restitution: each bounce takes some steps.
+inline constexpr int kDerivedReleaseSteps = 256;
 /// Samples at most from which a net's radius follows.
 inline constexpr std::int64_t kPilotSamples = 1024;
 
@@ -266,7 +268,7 @@ struct ImpactSettings {
            "the largest impulse that stops one contact"},
           tables.step_size...);
     visit({"max_steps", "Largest number of steps per trajectory", Range::between(0, 1'000'000), "",
-           "40"},
+           "40; 256 with restitution"},
           tables.max_steps...);
     visit({"sampler", "Random numbers for lambda_max"}, tables.sampler...);
     visit({"selection", "Solution that a non-unique step takes"}, tables.selection...);
@@ -327,6 +329,7 @@ struct ImpactSummary {
   double max_energy_ratio = 0.0;
   double min_energy_ratio = std::numeric_limits<double>::quiet_NaN();
   std::int64_t guarded = 0;
+  std::int64_t trimmed = 0;
   double lost_compression_mean = std::numeric_limits<double>::quiet_NaN();
   double lost_compression_min = std::numeric_limits<double>::quiet_NaN();
   double lost_compression_max = std::numeric_limits<double>::quiet_NaN();
@@ -383,6 +386,10 @@ struct ImpactSummary {
                 "samples in which the work of a compression ended what poisson or newton give back",
                 Merge::sum},
           tables.guarded...);
+    visit(Field{"trimmed", "number", "",
+                "samples by lcp with a step that took work out of others' stores: an error of h",
+                Merge::sum},
+          tables.trimmed...);
     const char* const compression =
         "not given back, of the kinetic energy before; nan without restitution";
     const char* const friction = "taken by friction, likewise";
@@ -491,6 +498,11 @@ struct ImpactSamples : ImpactSampleSizes, ImpactSampleArrays<Buffer> {};
 struct ImpactPaths {
   std::vector<std::int64_t> offset;  ///< [count + 1], in velocities
   std::vector<double> velocity;      ///< [offset.back(), nv]
+
+  // With restitution or intervals of friction only: of the piece that ended at each velocity.
+  std::vector<double> impulse;      ///< [offset.back(), dimension*m]; 0 at v_0
+  std::vector<double> restitution;  ///< [offset.back(), m]
+  std::vector<double> friction;     ///< [offset.back(), m]
 };
 
 struct ImpactResult {

@@ -203,25 +203,32 @@ class ImpactDriver {
     WorkerMemory<Dim>& memory = memories_->local();
     memory.fit(nv_, m_, settings_, kGrain);
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
-                                       static_cast<std::size_t>(nv_)
+                                       static_cast<std::size_t>(widest_row())
                                  : 0;
     return Worker{&memory, std::vector<double>(path), new_sums(p), {}, -1};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
 
+  /// Of the paths of samples with or without stores.
+  [[nodiscard]] kernels::PathRow path_row(bool stores) const {
+    return stores ? kernels::PathRow{nv_, Dim * m_, m_} : kernels::PathRow{nv_, 0, 0};
+  }
+  [[nodiscard]] int widest_row() const { return path_row(has_stores(batch_)).size(); }
+
   /// For the samples from position `first` on; returns the position where they end that share it.
   std::int64_t prepare(std::int64_t p, std::int64_t first, ModeTableBuilder& builder,
                        Prepared& problem) const {
     problem.view = prepared_.view(p);
     const double* u = problem.view.contact_velocity;
+    problem.restitution = prepared_.restitution(p);
     if (settings_.method == ImpactMethod::events) {
-      problem.restitution = prepared_.restitution(p);
       problem.packed = packs_ && m_ > 0 && m_ <= simd::kMaxPackEventContacts;
       return settings_.samples;
     }
     std::int64_t end = settings_.samples;
-    if (tabled_) {
+    // The entries of a table belong to one friction.
+    if (tabled_ && !(problem.restitution && kernels::friction_varies(*problem.restitution, m_))) {
       const TableStretch stretch = table_stretch(Dim, m_, settings_.first_sample + first);
       builder.build(Dim, problem.view, run_, problem.table, stretch.breadth);
       problem.view.table = problem.table.view();
@@ -239,7 +246,7 @@ class ImpactDriver {
   void sample_block(Worker& worker, std::int64_t p, const Prepared& problem, std::int64_t first,
                     std::int64_t count, PathsOf& path_of) {
     Context context{this, &worker, p, first, &path_of};
-    if (settings_.method == ImpactMethod::events && m_ > 0) {
+    if (m_ > 0 && (settings_.method == ImpactMethod::events || problem.restitution)) {
       return follow_events(context, problem, count);
     }
     simd::BlockJob job{};
@@ -278,6 +285,7 @@ class ImpactDriver {
     block.first = static_cast<std::uint64_t>(settings_.first_sample + context.first);
     block.count = static_cast<int>(count);
     block.restitution = problem.restitution ? &*problem.restitution : nullptr;
+    block.by_steps = settings_.method == ImpactMethod::lcp;
     block.books = &context.worker->books;
     if (problem.restitution) context.energy = problem.view.energy;
     if constexpr (Dim == 2) {
@@ -326,7 +334,10 @@ class ImpactDriver {
                 epsilon_of(settings_, p));
     result_.summary[at] = std::move(summary);
     if (wants_net(settings_)) result_.net[at] = sums.finish_net(settings_);
-    if (settings_.keep_paths > 0) result_.paths[at] = join_paths(path_of, nv_);
+    if (settings_.keep_paths > 0) {
+      const bool stores = prepared_.valid(p) && prepared_.restitution(p).has_value();
+      result_.paths[at] = join_paths(path_of, path_row(stores));
+    }
   }
 
   void report(std::int64_t samples) {
@@ -424,7 +435,7 @@ class ImpactDriver {
     if (s < kept_) store_row(result_.samples, context.problem, s, row);
     if (s < paths_) {
       const int steps = std::min(row.steps, settings_.max_steps);  // events may be more
-      const auto length = std::ptrdiff_t{steps + 1} * nv_;
+      const auto length = std::ptrdiff_t{steps + 1} * path_row(context.energy >= 0.0).size();
       (*context.path_of)[static_cast<std::size_t>(s)].assign(worker.path.begin(),
                                                              worker.path.begin() + length);
     }

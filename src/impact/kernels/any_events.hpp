@@ -121,6 +121,10 @@ class AnyEventTrajectory {
 
   /// Row `at` of the path; the last one is that of the newest velocity.
   CAROM_INLINE void record(double* path, int at) const {
+    if constexpr (Stores::kAny) {
+      velocity(s_.v);
+      return stores_->record(path, at < run_.max_steps ? at : run_.max_steps, s_.v);
+    }
     velocity(path + static_cast<long>(at < run_.max_steps ? at : run_.max_steps) * run_.velocities);
   }
 

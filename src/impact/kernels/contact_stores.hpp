@@ -25,6 +25,15 @@ struct RestitutionView {
   bool vary;
 };
 
+/// Whether samples have frictions of their own, for which no table of modes is made.
+inline bool friction_varies(const RestitutionView& view, int contacts) {
+  bool varies = false;
+  for (int i = 0; i < contacts; ++i) {
+    varies = varies || view.friction_high[i] > view.friction_low[i];
+  }
+  return varies;
+}
+
 /// What became of the work of one sample's contacts, [m] each.
 struct StoreBooks {
   double restitution[kMaxFollowedContacts];
@@ -34,6 +43,21 @@ struct StoreBooks {
   double lost_compression[kMaxFollowedContacts];
   double lost_friction[kMaxFollowedContacts];
   bool guarded;
+  bool trimmed;  ///< by steps (75) alone
+};
+
+/// A row of a path with restitution: v, then of the piece that ended there the impulse, e and mu.
+struct PathRow {
+  int velocities, rows, contacts;
+
+  [[nodiscard]] CAROM_INLINE int size() const { return velocities + rows + 2 * contacts; }
+  CAROM_INLINE void write(double* to, const double* v, const double* impulse,
+                          const double* restitution, const double* friction) const {
+    for (int j = 0; j < velocities; ++j) *to++ = v[j];
+    for (int k = 0; k < rows; ++k) *to++ = impulse[k];
+    for (int i = 0; i < contacts; ++i) *to++ = restitution[i];
+    for (int i = 0; i < contacts; ++i) *to++ = friction[i];
+  }
 };
 
 /// Of inelastic contacts: nothing.
@@ -63,6 +87,7 @@ class ContactStores {
     stretch_ = 0;
     guarded_ = false;
     draw();
+    for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = 0.0;
     for (int i = 0; i < run_.contacts; ++i) {
       filled_[i] = false;
       work_[i] = goal_[i] = 0.0;
@@ -134,6 +159,14 @@ class ContactStores {
   /// A piece of the trajectory, [rows], goes into its certificate.
   CAROM_INLINE void certify(const double* impulse) {
     certificate_.add(impulse, restitution_, friction_);
+    for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = impulse[k];
+  }
+
+  /// Row `at` of a path, behind the newest piece.
+  CAROM_INLINE void record(double* path, int at, const double* v) {
+    const PathRow row{run_.velocities, Dim * run_.contacts, run_.contacts};
+    row.write(path + static_cast<long>(at) * row.size(), v, piece_, restitution_, friction_);
+    for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = 0.0;
   }
 
   /// What v+ misses of what it is to be, of the largest contact speed; infinite where the books are
@@ -149,6 +182,7 @@ class ContactStores {
       books_.lost_friction[i] = rubbed_[i];
     }
     books_.guarded = guarded_;
+    books_.trimmed = false;
     const auto found = certificate_.finish(v, books_.lost_compression, books_.lost_friction);
     return certificate::within(found.books, certificate::kBooks) ? found.residual : kInfinity;
   }
@@ -192,6 +226,7 @@ class ContactStores {
   bool guarded_ = false;
   bool filled_[kMost];
   double restitution_[kMost], friction_[kMost];
+  double piece_[Dim * kMost];
   double work_[kMost];  ///< put by, and not yet come back
   double goal_[kMost];  ///< poisson: impulse to come back; newton: largest speed of approach
   double compressed_[kMost], stored_[kMost], released_[kMost], rubbed_[kMost];

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <carom/certificate.hpp>
+#include <carom/certificate_release.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 #include <carom/types/impact.hpp>
@@ -68,7 +69,8 @@ struct ImpactScratch {
   int* ints;
   double* fallback_reals;  // Lemke on (75), null where a later pass takes over
   int* fallback_ints;
-  double* outcomes;  // Selection::random: distinct v' found, null otherwise
+  double* outcomes;                 // Selection::random: distinct v' found, null otherwise
+  const double* release = nullptr;  // AllSteps::kRelease: speeds r, [m]
 
   CAROM_HOST_DEVICE static constexpr long real_count(int nv, int m, int padding = 1) {
     const long rows = static_cast<long>(Dim) * m;
@@ -145,6 +147,7 @@ struct AllSteps {
   static constexpr bool kPath = true;         ///< ... and the path
   static constexpr bool kCalls = false;       ///< the path is called: quicker to compile
   static constexpr bool kFallback = true;     ///< Lemke on (75)
+  static constexpr bool kRelease = false;     ///< u_n is that of contacts less their release speeds
 };
 
 /// K(v) / K(v_0). V: double or a pack.
@@ -226,6 +229,11 @@ class ImpactTrajectory {
     close(index, sample, end);
   }
 
+  /// One certified step from scratch.v and u under scratch.limit; see step.
+  CAROM_HOST_DEVICE bool solve(std::uint32_t index, std::uint64_t sample, TrajectoryEnd& end) {
+    return step(index, sample, end);
+  }
+
   /// For packs, which try the table themselves: one step without it from scratch.v and u under
   /// scratch.limit. Afterwards next_v, next_u and impulse hold what was certified; false where
   /// nothing was. `end` counts the work; end.steps is the number of steps before this one.
@@ -275,6 +283,12 @@ class ImpactTrajectory {
   }
 
   CAROM_HOST_DEVICE bool certify(double& residual) const {
+    if constexpr (Steps::kRelease) {
+      residual = certificate::release_step<Dim>(
+          run_.velocities, run_.contacts, run_.polygon, problem_.jacobian, problem_.response,
+          problem_.friction, s_.v, s_.u, s_.limit, s_.release, s_.impulse, s_.next_v, s_.next_u);
+      return certificate::within(residual, run_.residual_tolerance);
+    }
     const auto c = certificate::certify_step<Dim, double>(
         lanes_, run_.velocities, run_.contacts, run_.polygon, problem_.jacobian, problem_.response,
         problem_.friction, s_.v, s_.u, s_.limit, s_.impulse, s_.next_v, s_.next_u);

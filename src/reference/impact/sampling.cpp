@@ -121,7 +121,7 @@ void Run::sample_problem(std::int64_t index) {
   ImpactAccumulator accumulator(batch_.dimension, batch_.velocities, batch_.contacts, settings_,
                                 epsilon);
   ProblemFacts facts;
-  if (settings_.keep_paths > 0) result_.paths.push_back({{0}, {}});
+  if (settings_.keep_paths > 0) result_.paths.push_back({{0}, {}, {}, {}, {}});
   Status status = Status::solved;
   if (settings_.bad_problem == BadProblem::isolate && problem_refusal(batch_, index)) {
     status = Status::invalid_input;

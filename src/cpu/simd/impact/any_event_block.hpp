@@ -3,12 +3,14 @@
 #include <cstdint>
 
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/isa_lane.hpp"
 #include "impact/kernels/any_events.hpp"
+#include "impact/kernels/release_steps.hpp"
 
 namespace carom::cpu::simd {
 
-/// Samples [first, first + count) of one problem that is spatial or has many contacts, from event
-/// to event, in one thread.
+/// Samples [first, first + count) of one problem that is spatial, has many contacts or restitution,
+/// from event to event or, with restitution, by steps (75), in one thread.
 struct AnyEventBlock {
   const kernels::ImpactProblemView* problem;
   const kernels::ImpactRun* run;
@@ -20,6 +22,7 @@ struct AnyEventBlock {
   double* path;  ///< receives the path of one trajectory at positions below `paths`
   int paths;
   const kernels::RestitutionView* restitution;  ///< null: inelastic
+  bool by_steps;                                ///< with restitution: ImpactMethod::lcp
   kernels::StoreBooks* books;  ///< likewise; receives those of the trajectory that is finished
   /// Called for each position in turn; the trajectory's numbers lie in the scratch.
   void (*finished)(void* context, int position, const kernels::TrajectoryEnd* end);
@@ -53,9 +56,18 @@ void follow_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>&
   follow_block(block, trajectory);
 }
 
+template <class Isa, int Dim>
+void step_block(const AnyEventBlock& block, const kernels::ImpactScratch<Dim>& scratch) {
+  const IsaLane<Isa> lane;
+  kernels::ReleaseTrajectory<Dim, IsaLane<Isa>> trajectory(
+      lane, *block.run, *block.problem, scratch, *block.restitution, *block.books);
+  follow_block(block, trajectory);
+}
+
 template <class Isa>
 void follow_any_events(const AnyEventBlock& block) {
   const auto follow = [&](const auto& scratch) {
+    if (block.by_steps) return step_block<Isa>(block, scratch);
     if (block.run->contacts <= kFewFollowedContacts) {
       follow_block<Isa, kFewFollowedContacts>(block, scratch);
     } else {

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/verify_files.hpp"
+#include "core/words.hpp"
+#include "io/paths_kept.hpp"
+
+namespace carom::cli {
+
+namespace {
+
+/// What the sample's own row says against its path; empty where nothing.
+std::string row_reason(const io::KeptPaths& kept, std::size_t path, const exact::KeptPath& rows) {
+  const auto nv = static_cast<std::size_t>(kept.problem.velocities);
+  for (std::size_t j = 0; j < nv; ++j) {
+    const double last = rows.velocity[rows.velocity.size() - nv + j];
+    if (kept.outcome[path * nv + j] != last) {
+      return fmt::format("samples/velocity[{}] is {}: the path ends with {}", j,
+                         kept.outcome[path * nv + j], last);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+VerifyReport verify_paths(const std::string& file) {
+  VerifyReport report{"impact", "paths", 0, {}, {}, {}};
+  std::vector<std::string> other_fields;
+  for (const io::KeptPaths& kept : io::read_kept_paths(file, other_fields)) {
+    for (std::size_t i = 0; i + 1 < kept.offset.size(); ++i) {
+      const std::size_t index = report.count++;
+      const auto rows = kept.offset[i + 1] - kept.offset[i];
+      const auto unjudged = [&](const std::string& why) {
+        report.add("path", Judgement::unjudged);
+        report.leave_out(why);
+      };
+      const bool row = i < kept.status.size();
+      const auto ended = static_cast<std::int64_t>(TrajectoryStatus::terminated);
+      if (kept.law != RestitutionLaw::stronge) {
+        unjudged(fmt::format("paths by the law of {}", to_string(kept.law)));
+      } else if (rows == 0 || (row && kept.status[i] != ended)) {
+        unjudged("paths of samples that are no outcomes");
+      } else if (row && kept.steps[i] + 1 != rows) {
+        unjudged("paths of more pieces than max_steps");
+      } else {
+        const exact::KeptPath path = kept.path(i);
+        std::string reason = exact::refutation(path);
+        if (reason.empty() && row) reason = row_reason(kept, i, path);
+        report.add("path", index, reason);
+      }
+    }
+  }
+  for (const std::string& field : other_fields) report.leave_out(field);
+  return report;
+}
+
+}  // namespace carom::cli

@@ -1,0 +1,167 @@
+#include "io/paths_kept.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include <carom/types/error.hpp>
+
+#include "core/words.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/other_fields.hpp"
+#include "io/problem_file.hpp"
+
+namespace carom::io {
+
+namespace {
+
+std::string group_of(std::size_t i) { return fmt::format("/impact_{}", i); }
+
+/// Numbers, or pairs [low, high] of which `high` takes the second.
+std::vector<double> read_pairs(const Hdf5Reader& reader, const std::string& name,
+                               std::vector<double>& high) {
+  std::vector<double> values = reader.doubles(name), low;
+  if (reader.shape(name).size() < 2) return values;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    low.push_back(values[i]);
+    high.push_back(values[i + 1]);
+  }
+  return low;
+}
+
+template <class Word>
+Word word_at(const Hdf5Reader& reader, const char* name, const std::string& file) {
+  const std::string text = reader.text_attribute("/", name);
+  if (const auto value = value_of<Word>(text)) return *value;
+  throw InvalidInput(
+      fmt::format("{}: {} is \"{}\": must be one of {}", file, name, text, listed<Word>()));
+}
+
+KeptPaths paths_of(const Hdf5Reader& reader, const std::string& group, const std::string& file) {
+  KeptPaths kept;
+  ImpactProblem& p = kept.problem;
+  const std::string own = group + "/problem/";
+  p.mass_matrix = reader.doubles(own + "mass_matrix");
+  p.normal_jacobian = reader.doubles(own + "normal_jacobian");
+  p.tangent_jacobian = reader.doubles(own + "tangent_jacobian");
+  p.velocity = reader.doubles(own + "velocity");
+  p.friction = read_pairs(reader, own + "friction", p.friction_high);
+  if (reader.has(own + "restitution")) {
+    p.restitution_low = read_pairs(reader, own + "restitution", p.restitution_high);
+  }
+  const std::size_t nv = p.velocity.size(), m = p.friction.size();
+  const auto require = [&](bool good, const char* what) {
+    if (!good) throw InvalidInput(fmt::format("{}: {}: {}", file, group, what));
+  };
+  require(nv > 0 && nv <= static_cast<std::size_t>(kMaxVelocities) && m > 0 &&
+              m <= static_cast<std::size_t>(kMaxContacts),
+          "has more velocities or contacts than an impact, or none");
+  p.velocities = static_cast<int>(nv);
+  p.contacts = static_cast<int>(m);
+  p.dimension = p.tangent_jacobian.size() == 2 * m * nv ? 3 : 2;
+  const std::size_t rows = m * static_cast<std::size_t>(p.dimension);
+  require(p.mass_matrix.size() == nv * nv && p.normal_jacobian.size() == m * nv &&
+              p.tangent_jacobian.size() == (rows - m) * nv &&
+              (p.restitution_high.empty() || p.restitution_high.size() == m) &&
+              (p.friction_high.empty() || p.friction_high.size() == m),
+          "the arrays of its problem do not fit each other");
+  kept.offset = reader.integers(group + "/paths/offset");
+  kept.velocity = reader.doubles(group + "/paths/velocity");
+  kept.impulse = reader.doubles(group + "/paths/impulse");
+  kept.restitution = reader.doubles(group + "/paths/restitution");
+  kept.friction = reader.doubles(group + "/paths/friction");
+  const std::size_t count = kept.velocity.size() / nv;
+  require(kept.velocity.size() == count * nv && kept.impulse.size() == count * rows &&
+              kept.restitution.size() == count * m && kept.friction.size() == count * m,
+          "the data sets of its paths have not the same rows");
+  require(!kept.offset.empty() && kept.offset.front() == 0 &&
+              kept.offset.back() == static_cast<std::int64_t>(count),
+          "offset does not begin and end with its paths");
+  for (std::size_t i = 1; i < kept.offset.size(); ++i) {
+    require(kept.offset[i - 1] <= kept.offset[i], "offset falls");
+  }
+  kept.outcome = reader.doubles(group + "/samples/velocity");
+  kept.steps = reader.integers(group + "/samples/steps");
+  kept.status = reader.integers(group + "/samples/status");
+  require(kept.outcome.size() == kept.steps.size() * nv && kept.steps.size() == kept.status.size(),
+          "the data sets of its samples have not the same rows");
+  return kept;
+}
+
+}  // namespace
+
+exact::KeptPath KeptPaths::path(std::size_t i) const {
+  const auto rows = [&](const std::vector<double>& all) {
+    const auto count = static_cast<std::size_t>(offset.back());
+    const auto width = static_cast<std::ptrdiff_t>(count > 0 ? all.size() / count : 0);
+    return std::vector<double>(all.begin() + offset[i] * width,
+                               all.begin() + offset[i + 1] * width);
+  };
+  exact::KeptPath own = settings;
+  own.problem = &problem;
+  own.velocity = rows(velocity);
+  own.impulse = rows(impulse);
+  own.restitution = rows(restitution);
+  own.friction = rows(friction);
+  return own;
+}
+
+bool holds_paths(const std::filesystem::path& file) {
+  if (!Hdf5Reader::is_hdf5(file)) return false;
+  const Hdf5Reader reader(file);
+  for (std::size_t i = 0; reader.has(group_of(i)); ++i) {
+    if (reader.has(group_of(i) + "/paths/impulse")) return true;
+  }
+  return false;
+}
+
+std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
+                                       std::vector<std::string>& other_fields) {
+  const Hdf5Reader reader(file);
+  const std::string name = file.string();
+  exact::KeptPath settings;
+  settings.method = word_at<ImpactMethod>(reader, "method", name);
+  settings.vary = reader.number_attribute("/", "vary") != 0.0;
+  settings.friction_directions =
+      static_cast<int>(reader.number_attribute("/", "friction_directions"));
+  settings.velocity_tolerance = reader.number_attribute("/", "velocity_tolerance");
+  settings.residual_tolerance = reader.number_attribute("/", "residual_tolerance");
+  if (settings.friction_directions < 4 || settings.friction_directions > kMaxFrictionDirections) {
+    throw InvalidInput(fmt::format("{}: friction_directions is {}: must be 4..{}", name,
+                                   settings.friction_directions, kMaxFrictionDirections));
+  }
+  std::vector<KeptPaths> all;
+  for (std::size_t i = 0; reader.has(group_of(i)); ++i) {
+    if (!reader.has(group_of(i) + "/paths/impulse")) continue;
+    all.push_back(paths_of(reader, group_of(i), name));
+    all.back().settings = settings;
+    all.back().law = word_at<RestitutionLaw>(reader, "law", name);
+  }
+  static constexpr std::string_view kJudged[] = {
+      "@method",
+      "@vary",
+      "@law",
+      "@friction_directions",
+      "@velocity_tolerance",
+      "@residual_tolerance",
+      "/impact_*/problem/mass_matrix",
+      "/impact_*/problem/normal_jacobian",
+      "/impact_*/problem/tangent_jacobian",
+      "/impact_*/problem/velocity",
+      "/impact_*/problem/friction",
+      "/impact_*/problem/restitution",
+      "/impact_*/paths/offset",
+      "/impact_*/paths/velocity",
+      "/impact_*/paths/impulse",
+      "/impact_*/paths/restitution",
+      "/impact_*/paths/friction",
+      "/impact_*/samples/velocity",
+      "/impact_*/samples/steps",
+      "/impact_*/samples/status",
+  };
+  other_fields = other_hdf5_fields(reader, kJudged);
+  return all;
+}
+
+}  // namespace carom::io
