@@ -1,10 +1,8 @@
 # Run by CPack before it packs the staged files: what Debian's policy wants beside them.
-foreach(part carom development)
+foreach(part ${CPACK_COMPONENTS_ALL})
   set(stage ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${part})
-  set(package ${CPACK_DEBIAN_CAROM_PACKAGE_NAME})
-  if(part STREQUAL "development")
-    set(package ${CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME})
-  endif()
+  string(TOUPPER ${part} part_in_capitals)
+  set(package ${CPACK_DEBIAN_${part_in_capitals}_PACKAGE_NAME})
   if(NOT EXISTS ${stage}/usr)
     message(FATAL_ERROR "no staged files in ${stage}")
   endif()
@@ -21,6 +19,10 @@ foreach(part carom development)
       string(APPEND text " ${line}\n")
     endif()
   endforeach()
+  if(part STREQUAL "python")
+    string(APPEND text "\nFiles: */cube_tosses/*\n"
+      "Copyright: 2020, Dynamic Autonomy and Intelligent Robotics Lab\nLicense: BSD-3-Clause\n")
+  endif()
   file(WRITE ${doc}/copyright "${copyright}${text}")
 
   # The date of packages that are made again is the source's.
@@ -35,9 +37,9 @@ foreach(part carom development)
   if(EXISTS ${stage}/usr/share/zsh/site-functions)  # it is the administrator's there
     file(RENAME ${stage}/usr/share/zsh/site-functions ${stage}/usr/share/zsh/vendor-completions)
   endif()
-  file(GLOB programs ${stage}/usr/bin/*)
+  file(GLOB programs ${stage}/usr/bin/* ${stage}/usr/lib/*/libcarom.so.*.*.* ${stage}/usr/lib/python3/dist-packages/carom/*.so)
   if(programs)
-    execute_process(COMMAND strip --remove-section=.comment --remove-section=.note ${programs}
+    execute_process(COMMAND strip --strip-unneeded --remove-section=.comment --remove-section=.note ${programs}
       COMMAND_ERROR_IS_FATAL ANY)
   endif()
   file(GLOB_RECURSE archives ${stage}/usr/lib/*.a)

@@ -20,6 +20,8 @@ extensions = [
 exclude_patterns = ["gallery/*.rst", "gallery/*.py", "build", "requirements.txt"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["carom.css"]
 html_title = f"carom {version}"
 
 # The pages are written for a reader of the repository, too: links to sources lead there.
@@ -74,6 +76,7 @@ if "CAROM" in os.environ:
 def write_measurements() -> None:
     """docs/reference/measured: a page of tables for each of bench/results."""
     sys.path.insert(0, str(ROOT / "bench"))
+    import history
     import report
 
     pages = ROOT / "docs" / "reference" / "measured"
@@ -81,6 +84,7 @@ def write_measurements() -> None:
     pages.mkdir(parents=True)
     for results in sorted((ROOT / "bench" / "results").glob("*.json")):
         (pages / f"{results.stem}.md").write_text(report.page(results))
+    history.page(pages / "history.md")
     contents = "```{toctree}\n:maxdepth: 1\n:glob:\n\n*\n```\n"
     (pages / "index.md").write_text(f"# Measured\n\nAll tables of `bench/results`.\n\n{contents}")
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# package.sh deb [CMAKE ARGUMENTS...]   builds carom_*.deb and libcarom-dev_*.deb into $CAROM_BUILD_DIR/packages
+# package.sh deb [CMAKE ARGUMENTS...]   builds libcarom0.1, libcarom-dev, carom and python3-carom into $CAROM_BUILD_DIR/packages
 # package.sh check                      as root: makes a clean Debian of this release by debootstrap, installs
-#                                       the packages there, runs the command and man, completes a
+#                                       the packages there, runs the command, man and Python, completes a
 #                                       word, compiles consumers by CMake and by pkg-config, removes
 #                                       the packages and compares the files with those before
+# python3-carom is for /usr/bin/python3 and needs python3-dev and python3-venv; without them it is left out.
 # Maintainer: DEBFULLNAME and DEBEMAIL, else the last commit's author.
 # CAROM_ROOT: a root that debootstrap made already; it is changed.
 set -euo pipefail
@@ -17,10 +18,11 @@ make_packages() {
   local address=${DEBEMAIL:-$(git -C "$root" log -1 --format=%ae)}
   export SOURCE_DATE_EPOCH
   SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
-  prepare -DCAROM_CUDA=OFF -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_UNITY=ON \
+  prepare -DBUILD_SHARED_LIBS=ON -DCMAKE_SKIP_INSTALL_RPATH=ON -DCAROM_PACKAGE_PYTHON= -DCAROM_CUDA=OFF -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF -DCAROM_UNITY=ON \
     -DCMAKE_INSTALL_PREFIX=/usr "-DCMAKE_INSTALL_LIBDIR=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" \
     "-DCAROM_PACKAGE_MAINTAINER=$name <$address>" "$@"
   build_targets "Building" carom carom_manual
+  stage_python
   rm -rf "$out"
   run_quietly "Packing" cpack --config "$build/CPackConfig.cmake" -B "$out"
   rm -rf "$out/_CPack_Packages"
@@ -31,6 +33,27 @@ make_packages() {
   else
     say "lintian is missing: not judged by it"
   fi
+}
+
+# The Python package, in $build/python-stage. nanobind is in the module: Debian has no package of its backend.
+stage_python() {
+  local python=/usr/bin/python3 stage=$build/python-stage library=$build/stage launcher=()
+  "$python" -c 'import ensurepip, os, sysconfig as s, sys, venv
+sys.exit(not os.path.exists(os.path.join(s.get_paths()["include"], "Python.h")))' 2>/dev/null ||
+    { say "python3-carom is left out: no Python.h or venv of $python" && return; }
+  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  [ -d "$build/venv" ] || "$python" -m venv "$build/venv"
+  run_quietly "nanobind" "$build/venv/bin/pip" install -q "nanobind>=3.1"
+  rm -rf "$stage" "$library"
+  run_quietly "Library for Python" cmake --install "$build" --prefix "$library"
+  run_quietly "Configuring python3-carom" cmake -S "$root/python" -B "$build/python" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCAROM_PYTHON_ALONE=ON "-DPython_EXECUTABLE=$python" "${launcher[@]}" -DCMAKE_SKIP_INSTALL_RPATH=ON \
+    "-Dnanobind_DIR=$("$build/venv/bin/python" -m nanobind --cmake_dir)" \
+    "-Dcarom_DIR=$(dirname "$(find "$library" -name carom-config.cmake)")"
+  run_quietly "Building python3-carom" cmake --build "$build/python" -j "$jobs"
+  cmake --install "$build/python" --prefix "$stage" --component python >/dev/null
+  cp "$root"/python/carom/*.py "$root"/python/carom/*.pyi "$root/python/carom/py.typed" "$stage/carom"
+  run_quietly "Configuring packages" cmake "-DCAROM_PACKAGE_PYTHON=$stage" "$build"
 }
 
 files_of() { (cd "$1" && find usr etc -type f -o -type l | grep -vE '\.pyc$|^etc/ld.so.cache$' | sort); }
@@ -70,9 +93,14 @@ check_packages() {
   [ "$(inside bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader carom
     COMP_WORDS=(carom impact rocking_b) COMP_CWORD=2; _carom; echo "${COMPREPLY[*]}"')" = rocking_block ] ||
     die "bash completes nothing"
+  if compgen -G "$out/python3-carom_*.deb" >/dev/null; then
+    inside python3 -c 'import carom
+assert carom.check(verbose=False) and carom.impact.sample("rocking_block", samples=64).status.tolist() == [0]'
+    say "python3-carom: solves a problem of each family"
+  fi
   run_quietly "Consumer by CMake" inside sh -c 'cd /tmp/install && cmake -S consumer -B cmake -DCMAKE_PREFIX_PATH=/usr && cmake --build cmake && cmake/consumer'
   run_quietly "Consumer by pkg-config" inside make -C /tmp/install/makefile_consumer run
-  run_quietly "Removing" inside sh -c 'apt-get purge -qy carom libcarom-dev && apt-get autoremove -qy --purge'
+  run_quietly "Removing" inside sh -c 'apt-get purge -qy $(dpkg-query -W -f="\${Package} " "*carom*") && apt-get autoremove -qy --purge'
   files_of "$clean" >"$out/after"
   diff "$out/before" "$out/after" || die "The packages left (>) or took (<) the files above"
   say "Installed, used, compiled against and removed without a rest"
