@@ -28,6 +28,7 @@
 #include <carom/impact_models.hpp>
 #include <carom/lcp.hpp>
 #include <carom/lcp_decision.hpp>
+#include <carom/log.hpp>
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>
 #include <carom/models/motions.hpp>

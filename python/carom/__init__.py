@@ -10,6 +10,7 @@ from ._core import CudaScope, Workspace
 from ._results import QpMethod, RowType, Smoothness, Status, TrajectoryStatus
 from .check import check, info
 from ._files import load
+from ._log import set_log
 from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
 from ._validate import Validation, validate
@@ -30,7 +31,7 @@ __all__ = [
     "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LcpSolutions", "LpBatch", "LpResult", "NearestResult", "Problems",
     "QpBatch", "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "all_solutions", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "exam", "from_mujoco", "from_pinocchio", "impact",
-    "info", "load", "model", "models", "motion", "nearest_feasible", "robot", "robots", "solve_affine_vi", "solve_boxed_lcp",
+    "info", "load", "model", "models", "motion", "nearest_feasible", "robot", "robots", "set_log", "solve_affine_vi", "solve_boxed_lcp",
     "solve_coulomb", "solve_lcp", "solve_lp", "solve_mixed_lcp", "solve_qp", "solve_sdp",
     "stability", "validate",
 ]  # fmt: skip

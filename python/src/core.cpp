@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
       .def(nb::init<>())
       .def("clear", &carom::Workspace::clear, "Gives all memory back.");
   add_info(module);
+  add_log(module);
   add_cuda_scope(module);
   add_solvers(module);
   add_boxed_lcp(module);

@@ -27,6 +27,7 @@ void add_stability(nanobind::module_& module);
 void add_motion(nanobind::module_& module);
 void add_mechanisms(nanobind::module_& module);
 void add_enclosure(nanobind::module_& module);
+void add_log(nanobind::module_& module);
 void add_impact_judge(nanobind::module_& module);
 /// Empty where the build had no headers of jax.ffi.
 void add_jax(nanobind::module_& module);

@@ -1,6 +1,7 @@
 #include <carom/backend.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "build_config.hpp"
 #include "core/backends.hpp"
+#include "core/log.hpp"
 
 namespace carom {
 
@@ -22,6 +24,32 @@ std::string compiler_name() {
 #else
   return "unknown";
 #endif
+}
+
+void tell_build() {
+  const BuildInfo& build = build_info();
+  std::string text = "version " + build.version + " (" + build.commit + "), instruction set " +
+                     std::string(cpu_instruction_set()) + ", " +
+                     std::to_string(hardware_threads()) + " threads, ";
+  if (!build.cuda_compiled) {
+    text += kWithoutCuda;
+  } else {
+    text += std::to_string(cuda_devices().size()) + " CUDA devices";
+  }
+  logging::tell(LogLevel::info, text);
+}
+
+/// What was asked for and what it became; once before it what the library is.
+Backend told(Backend requested, Backend chosen) {
+  if (logging::wanted(LogLevel::info)) {
+    static std::atomic<bool> said{false};  // not std::once_flag: the callback may call carom
+    if (!said.exchange(true)) tell_build();
+  }
+  if (logging::wanted(LogLevel::debug)) {
+    logging::tell(LogLevel::debug, "backend " + std::string(word_of(chosen)) + ", asked for " +
+                                       std::string(word_of(requested)));
+  }
+  return chosen;
 }
 
 std::string only_with_cuda(const char* text) { return cuda::device() != nullptr ? text : ""; }
@@ -62,15 +90,18 @@ Backend resolve(Backend requested) {
   static const bool provided = detail::provide_backends();  // calls before main
   static_cast<void>(provided);
   const bool device = !cuda_devices().empty();
-  if (requested == Backend::automatic) return device ? Backend::cuda : Backend::cpu;
+  if (requested == Backend::automatic) {
+    return told(requested, device ? Backend::cuda : Backend::cpu);
+  }
   if (requested == Backend::cuda && !device) {
-    throw BackendUnavailable(
-        cuda::device() != nullptr
-            ? "backend cuda: no usable CUDA device was found; use cpu or reference"
-            : kWithoutCuda);
+    const char* why = cuda::device() != nullptr
+                          ? "backend cuda: no usable CUDA device was found; use cpu or reference"
+                          : kWithoutCuda;
+    if (logging::wanted(LogLevel::warning)) logging::tell(LogLevel::warning, why);
+    throw BackendUnavailable(why);
   }
   if (requested == Backend::reference) reference::require_compiled();
-  return requested;
+  return told(requested, requested);
 }
 
 CudaScope::CudaScope(std::vector<int> devices) : devices_(std::move(devices)) {
