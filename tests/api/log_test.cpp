@@ -27,7 +27,7 @@ Messages said(LogLevel most) {
   batch.vector = Buffer<double>::from(std::vector{-1.0});
   const LcpResult answer = solve_lcp(batch, {}, Backend::cpu);
   set_log({});
-  EXPECT_EQ(answer.solution.span()[0], 0.5);
+  EXPECT_EQ(answer.solution.host()[0], 0.5);
   return found;
 }
 
