@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# public_symbols.sh LIBRARY [--renew]: the functions that libcarom.a or libcarom.so defines of those that the
+# public_symbols.sh LIBRARY [--strict|--renew]: the functions that libcarom.a or libcarom.so defines of those that the
 # public headers name, beside the list in cmake/public_symbols.txt. A function that is gone breaks who links the
-# shared library; one that is new belongs to the list. --renew writes the list.
+# shared library. One that is new is told; a release wants it in the list (--strict). --renew writes the list.
 set -euo pipefail
+export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-library=${1:?usage: public_symbols.sh LIBRARY [--renew]}
+library=${1:?usage: public_symbols.sh LIBRARY [--strict|--renew]}
 list=$root/cmake/public_symbols.txt
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
@@ -28,8 +29,13 @@ nm "$flags" --defined-only "$library" 2>/dev/null |
 [ -s "$found" ] || { echo "public_symbols: none in $library" >&2 && exit 2; }
 if [ "${2:-}" = --renew ]; then
   cp "$found" "$list"
-elif ! diff "$list" "$found"; then
-  echo "public_symbols: $library lacks (<) or adds (>) the names above; scripts/public_symbols.sh LIBRARY --renew writes the list" >&2
-  exit 1
+else
+  lost=$(comm -23 "$list" "$found")
+  new=$(comm -13 "$list" "$found")
+  [ -z "$new" ] || printf 'not in the list: %s\n' "${new//$'\n'/$'\n'not in the list: }"
+  if [ -n "$lost" ] || { [ "${2:-}" = --strict ] && [ -n "$new" ]; }; then
+    printf 'public_symbols: %s lacks\n%s\n--renew writes the list\n' "$library" "${lost:-nothing, but has more}" >&2
+    exit 1
+  fi
 fi
-echo "public_symbols: $(wc -l <"$found") names, those of the list"
+echo "public_symbols: $(wc -l <"$list") names of the list"
