@@ -8,9 +8,9 @@
 #include <carom/batch.hpp>
 #include <carom/error.hpp>
 
+#include "api/log.hpp"
 #include "build_config.hpp"
 #include "core/backends.hpp"
-#include "core/log.hpp"
 
 namespace carom {
 

@@ -1,4 +1,4 @@
-#include "core/log.hpp"
+#include "api/log.hpp"
 
 #include <atomic>
 #include <cstdio>
