@@ -2,7 +2,7 @@
 """Outcomes of an independent simulation with Coulomb's true cone beside carom's sets of the same impacts of
 robots from installed packages.
 
-    scripts/true_cone.py [--states 6] [--samples 4096] [--directions 8] [--turns 1] [NAME ...]"""
+    scripts/true_cone.py [--states 6] [--samples 4096] [--directions 16] [--turns 4] [NAME ...]"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=int, default=6)
     parser.add_argument("--samples", type=int, default=4096)
-    parser.add_argument("--directions", type=int, default=8)
-    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--directions", type=int, default=16)
+    parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--contacts", type=int, default=8, help="at most")
     parser.add_argument("--method", default=None)
     parser.add_argument("names", nargs="*")

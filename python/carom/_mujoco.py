@@ -154,6 +154,7 @@ class MujocoRobot:
         self.trees = np.array(model.dof_treeid, dtype=np.int64).reshape(-1)
         self.size = self._sizes()
         self.plane = np.array(model.geom_type) == int(mujoco.mjtGeom.mjGEOM_PLANE)
+        self.built_in = self._built_in()
         kind = np.array(model.jnt_type)
         limited = np.array(model.jnt_limited, dtype=bool)
         hinge, slide, ball = (int(getattr(mujoco.mjtJoint, f"mjJNT_{word}")) for word in ("HINGE", "SLIDE", "BALL"))
@@ -198,6 +199,25 @@ class MujocoRobot:
                 wide = max(wide, (apart + reach[mine][:, None] + reach[mine][None]).max())
             size[rigid == body] = np.maximum(size[rigid == body], wide)
         return size
+
+    def _built_in(self) -> np.ndarray:
+        """Pairs of geoms of one tree that are too deep in each other as the model is built, which is no state of
+        theirs but how they are drawn."""
+        mujoco, model, data = self.mujoco, self.model, self.mujoco.MjData(self.model)
+        mujoco.mj_fwdPosition(model, data)
+        geom, dist = np.array(data.contact.geom, dtype=np.int64).reshape(-1, 2), np.array(data.contact.dist)
+        root = self.root[self.body_of[geom]]
+        allowed = allowed_of_contacts(self.size[geom].min(axis=1, initial=np.inf), self.plane[geom].any(axis=1), Options())
+        mine = (geom >= 0).all(axis=1) & (root[:, 0] == root[:, 1]) & (root[:, 0] > 0) & (dist < -allowed)
+        return np.unique(geom[mine] @ [model.ngeom, 1])
+
+    def notes(self) -> list[str]:
+        """What of the model is left out, in words."""
+        found = ["equalities with mocap bodies are drives: impacts leave them out"] if self.drives.any() else []
+        if len(self.built_in):
+            pairs = ", ".join(self.row_name(*map(int, divmod(pair, self.model.ngeom))) for pair in self.built_in)
+            found.append(f"deep in each other as built, and left out: {pairs}")
+        return found
 
     def _drives(self) -> np.ndarray:
         """Which equalities pull towards a mocap body, a goal that is moved by hand."""
@@ -483,6 +503,8 @@ class _Found:
             self._refuse(int(state[r]), StateStatus.not_taken, refuse(
                 f"a contact of state {self.begin + int(state[r])}", "one of a flex", "only geoms are taken"))  # fmt: skip
         taken &= ~flexes
+        if options.max_penetration is None:
+            taken &= ~np.isin(geom @ [robot.model.ngeom, 1], robot.built_in)
         if options.time_to_contact == 0.0:
             taken &= dist <= options.activation
         place = np.flatnonzero(taken)

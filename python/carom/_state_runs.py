@@ -12,7 +12,9 @@ from . import _core
 from ._arrays import refuse
 from ._results import Result, TrajectoryStatus, result
 from ._states import StateImpacts
-from .problems import MAX_MODE_CONTACTS, Problems, letters, robot_settings
+from .problems import (
+    MAX_MODE_CONTACTS, ROBOT_FINE_DIRECTIONS, ROBOT_TURNS, Problems, letters, robot_settings,
+)  # fmt: skip
 
 _WORDS = ("separating", "sticking", "sliding")  # of two bits a contact; 3 slides the other way
 
@@ -35,7 +37,7 @@ def _contact_modes(run: Any, place: int) -> tuple[np.ndarray, np.ndarray]:
 @result
 class ImpactRuns(Result):
     """Sampled impacts of problems of several shapes: runs, an ImpactResult of each part of the list, whose
-    problems' places are in part and place (k) each; status (k). Of a robot's states (states, else
+    problems' places are in part and place (k) each; status (k), the worst of all turns. Of a robot's states (states, else
     None) whose impacts are of_state(i). turned: runs of the other turns of friction's polygons."""
 
     runs: tuple[Any, ...]
@@ -51,9 +53,10 @@ class ImpactRuns(Result):
     @property
     def taken(self) -> tuple[str, ...]:
         """Of each run: how many contacts, and what its samples follow."""
+        turns = f", {1 + len(self.turned)} turns" if self.turned else ""
         return tuple(
             f"{run.problems.contacts} contacts: {run.settings['method']}, "
-            f"{run.settings['friction_directions']} friction directions" for run in self.runs
+            f"{run.settings['friction_directions']} friction directions{turns}" for run in self.runs
         )  # fmt: skip
 
     def of_state(self, i: int) -> list[tuple[Any, int]]:
@@ -67,7 +70,7 @@ class ImpactRuns(Result):
     def velocity(self, i: int) -> np.ndarray:
         """The velocities (samples, nv) after the impact of state i, the robot's own, NaN where a sample did
         not end. Islands of a state are drawn apart: sample s has sample s of each."""
-        if self.turned:
+        if self.turned and self.of_state(i):
             return np.concatenate([each.velocity(i) for each in (dataclasses.replace(self, turned=()), *self.turned)])
         found = self.of_state(i)
         outcomes = []
@@ -150,14 +153,43 @@ def sampled(
     parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any]
 ) -> ImpactRuns:
     """Each part by itself; the problems count through all parts, so that no two have the same numbers. turns: samples
-    are shared among so many turns of friction's polygons."""
-    turns = settings.pop("turns", 1)
-    if turns > 1 and parts:
-        return _in_turns(parts, states, sample, settings, turns)
+    are shared among so many turns of friction's polygons; None: 1, but ROBOT_TURNS of finer polygons for a robot's
+    states whose friction is left open: one polygon misses outcomes by more than some sets are wide."""
+    turns = settings.pop("turns", None)
+    chosen = [robot_settings(part, settings, settings.get("backend", "auto")) for part in parts]
+    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
+    each_own: list[dict[str, Any]] = [{} for _ in parts]
+    count = int(settings.get("samples") or defaults["samples"])
+    if turns is None:
+        turns = 1
+        if states is not None and settings.get("friction_directions") is None:
+            turns = min(ROBOT_TURNS, count)
+            each_own = [{"friction_directions": ROBOT_FINE_DIRECTIONS} if mine["method"] == "events" else {} for mine in chosen]
+    if count < turns:
+        raise refuse("turns", str(turns), f"must be at most samples = {count}")
+    if turns == 1 or not parts:
+        return _once(parts, states, sample, settings, each_own)
+    first = int(settings.get("first_sample") or 0)
+    ends = [first + count * k // turns for k in range(turns + 1)]
+    edges = [2.0 * np.pi / int({**mine, **own}.get("friction_directions") or defaults["friction_directions"])
+             for mine, own in zip(chosen, each_own)]  # fmt: skip
+    runs = [
+        _once([part.turned(edge * k / turns) for part, edge in zip(parts, edges)], states, sample,
+              {**settings, "first_sample": ends[k], "samples": ends[k + 1] - ends[k]}, each_own)
+        for k in range(turns)
+    ]  # fmt: skip
+    return dataclasses.replace(runs[0], turned=tuple(runs[1:]), status=np.max([run.status for run in runs], axis=0))
+
+
+def _once(
+    parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any],
+    each_own: list[dict[str, Any]],
+) -> ImpactRuns:  # fmt: skip
+    settings = dict(settings)
     first = int(settings.pop("first_problem", 0))
     runs = []
-    for part in parts:
-        runs.append(sample(part, first_problem=first, **settings))
+    for part, own in zip(parts, each_own):
+        runs.append(sample(part, first_problem=first, **{**settings, **own}))
         first += len(part)
     sizes = [len(part) for part in parts]
     return ImpactRuns(
@@ -167,21 +199,3 @@ def sampled(
         status=np.concatenate([run.status for run in runs]) if runs else np.zeros(0, dtype=np.int32),
         states=states,
     )
-
-
-def _in_turns(
-    parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any], turns: int
-) -> ImpactRuns:
-    chosen = robot_settings(parts[0], settings, settings.get("backend", "auto"))
-    defaults = {each["name"]: each["default"] for each in _core.impact_settings()}
-    count, first, directions = (
-        int(chosen.get(name) or defaults[name]) for name in ("samples", "first_sample", "friction_directions"))  # fmt: skip
-    if count < turns:
-        raise refuse("turns", str(turns), f"must be at most samples = {count}")
-    ends = [first + count * k // turns for k in range(turns + 1)]
-    runs = [
-        sampled([part.turned(2.0 * np.pi / directions * k / turns) for part in parts], states, sample,
-                {**settings, "first_sample": ends[k], "samples": ends[k + 1] - ends[k]})
-        for k in range(turns)
-    ]  # fmt: skip
-    return dataclasses.replace(runs[0], turned=tuple(runs[1:]))

@@ -26,6 +26,7 @@ _SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
 _COARSER = (3e-4, 1e-3, 3e-3)  # [m]
 _RANK = 1e-10  # of rows of equalities, relative to the largest
 _FOLLOWS = 1e-6, 1e-14  # what the others leave of a row's response: rounding of the model's axes, and of doubles
+_MOVES = 1e-9  # of a row's normal, relative to its tangents
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
 
 
@@ -409,6 +410,10 @@ def assembled(
     def refuse_state(state: int, status: StateStatus, why: InvalidInput) -> None:
         refused.setdefault(state, (status, why))
 
+    if options.reduce == "hull" and len(rows):  # a normal along an axis of the joints between is no way to move
+        largest = np.abs(rows.J).max(axis=2, initial=0.0)
+        moves = largest[:, 0] > _MOVES * largest.max(axis=1)
+        rows = rows if moves.all() else rows[moves]
     for row in np.flatnonzero(rows.phi < -rows.allowed):
         rule = f"max_penetration = {options.max_penetration:g}" if options.max_penetration is not None else (
             f"{rows.allowed[row]:.3g}, by its size: max_penetration says otherwise")  # fmt: skip

@@ -344,7 +344,7 @@ def sample(*problems: Any, **settings: Any) -> ImpactResult: ...
 )  # fmt: skip
 def sample(
     *problems: Any, backend: str = "auto", progress: Callable[[int, int], Any] | bool | None = None,
-    workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int = 1,
+    workspace: Any = None, strict: bool = False, on_error: str = "status", turns: int | None = None,
     restitution: Any = None, friction: Any = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """Samples the set of velocities after each impact (Algorithms 1 and 2 of Halm and Posa).
@@ -365,10 +365,11 @@ def sample(
         None: "lcp", or "events" with restitution or intervals of friction. For a robot's problems "events"
         up to 16 contacts (8 on a device) if no step size is given.
     friction_directions
-        None: 4, or 8 for a robot's problems.
+        None: 4; 8 for a robot's problems; 16 for a robot's states that are followed by "events".
     turns
         Of lists and of a robot's states: the samples are divided among so many friction polygons, each
-        turned by a further part of an edge. Together they cover the outcomes of a round cone.
+        turned by a further part of an edge. Together they cover the outcomes of a round cone. None: 1, or 4
+        for a robot's states if friction_directions is None.
         ImpactRuns.velocity and ImpactRuns.modes contain all of them.
     mode_table
         None: on from 32 samples. It changes the last bits, so use one value for all shards of a run.
@@ -384,7 +385,7 @@ def sample(
     Errors: InvalidInput for shapes, settings and numbers.
     """
     ragged = parts_of(problems)
-    if not isinstance(turns, int) or turns < 1 or (turns > 1 and ragged is None):
+    if turns is not None and (not isinstance(turns, int) or turns < 1 or (turns > 1 and ragged is None)):
         raise refuse("turns", repr(turns), "must be a whole number >= 1, and 1 of one batch: give [problems]")
     if ragged is not None:
         settings["turns"] = turns

@@ -365,6 +365,8 @@ def run_settings(settings: dict[str, Any]) -> dict[str, Any]:
 
 MAX_CONTACTS, MAX_VELOCITIES, MAX_FOLLOWED, MAX_FOLLOWED_ON_DEVICE, MAX_MODE_CONTACTS = _core.impact_limits()
 _ROBOT_DIRECTIONS = 8
+ROBOT_TURNS, ROBOT_FINE_DIRECTIONS = 4, 16  # of a robot's states
+_ROBOT_STEPS = 4096  # at most, of the LCP method: fast joints at their limits take hundreds
 
 
 def _followed(backend: str) -> int:
@@ -383,6 +385,8 @@ def robot_settings(batch: Problems, settings: dict[str, Any], backend: str) -> d
     stepped = any(chosen.get(name, 0) for name in ("step_size", "max_steps")) or "sampler" in chosen or "selection" in chosen
     chosen.setdefault("method", "lcp" if stepped or batch.contacts > _followed(backend) else "events")
     chosen.setdefault("friction_directions", _ROBOT_DIRECTIONS)
+    if chosen["method"] == "lcp" and not chosen.get("max_steps"):
+        chosen["max_steps"] = _ROBOT_STEPS
     return chosen
 
 

@@ -3,9 +3,11 @@ motions."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from ._states import Options, StateContact, StateImpacts, StateStatus, states_of
 __all__ = ["ImpactRuns", "Robot", "StateContact", "StateImpacts", "StatePostures", "StateStatus", "StateSteps", "robot"]
 
 GROUND = "ground"
+_MASSLESS = 1e-14  # of a mass matrix's eigenvalues
 TIME_TO_CONTACT = 1e-3  # [s]: what touches within it acts together with what touches
 
 
@@ -299,7 +302,7 @@ class Robot:
 
 
 def robot(
-    model: Any, *, geometry: Any = None, friction: Any = None, floating: bool = True, ground: bool = True,
+    model: Any, *, geometry: Any = None, friction: Any = None, floating: bool | None = None, ground: bool = True,
     self_collisions: bool = False, packages: Any = None, hulls: bool = True,
 ) -> Robot:  # fmt: skip
     """Prepares a robot model for many states.
@@ -313,7 +316,7 @@ def robot(
     friction
         Pinocchio has none: a number, 0.8 by default, or {(name, name): number}.
     floating
-        The base of a URDF is free.
+        The base of a URDF is free. None: if its link has a mass.
     ground
         Adds a half-space z <= 0 to URDFs and RobotWrappers.
     self_collisions
@@ -332,16 +335,13 @@ def robot(
         kind = type(holder).__name__
         if kind == "MjModel" and type(holder).__module__.startswith("mujoco."):
             made = MujocoRobot(holder, 0.0)
-            notes: tuple[str, ...] = ("made of a MuJoCo model; later changes to it are not seen",)
-            if made.drives.any():
-                notes += ("equalities with mocap bodies are drives: impacts leave them out",)
-            return Robot(made, notes)
+            return Robot(made, ("made of a MuJoCo model; later changes to it are not seen", *made.notes()))
         if kind == "MjSpec":
             holder = holder.compile()
         elif kind == "Model" and type(holder).__module__.startswith("pinocchio"):
             if geometry is None:
                 raise refuse("geometry", "None", "a Pinocchio model comes with its GeometryModel")
-            return Robot(PinocchioRobot(holder, geometry, 0.8 if friction is None else friction, hulls), _notes(friction, hulls))
+            return _pinocchio_robot(holder, geometry, friction, hulls, _notes(friction, hulls))
         elif hasattr(holder, "collision_model"):  # Pinocchio's RobotWrapper, example-robot-data
             return _of_pinocchio(holder.model, holder.collision_model, friction, ground, hulls, self_collisions)
         elif type(holder).__module__.startswith(("mujoco.mjx", "mujoco_warp")):
@@ -357,7 +357,7 @@ def robot(
 
 
 def _from_file(
-    path: pathlib.Path, friction: Any, floating: bool, ground: bool, packages: Any, hulls: bool, self_collisions: bool
+    path: pathlib.Path, friction: Any, floating: bool | None, ground: bool, packages: Any, hulls: bool, self_collisions: bool
 ) -> Robot:
     if not path.exists():
         raise refuse("model", repr(str(path)), "no such file")
@@ -368,10 +368,41 @@ def _from_file(
         pin = needed("pinocchio", "a URDF", "pinocchio")
         folders = [str(each) for each in ([packages] if isinstance(packages, (str, os.PathLike)) else packages or ())]
         folders += [str(parent) for parent in path.resolve().parents[:4]]
-        model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(str(path))
-        geom = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION, package_dirs=folders)
-        return _of_pinocchio(model, geom, friction, ground, hulls, self_collisions)
-    return robot(_mujoco().MjModel.from_xml_path(str(path)))
+        notes: tuple[str, ...] = ()
+        with _as_refused(path):
+            model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+            if floating is None and model.inertias[1].mass == 0.0:
+                floating, notes = False, ("the base is fixed: its link has no mass",)
+            if floating is False:
+                model = pin.buildModelFromUrdf(str(path))
+            geom = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION, package_dirs=folders)
+        return _of_pinocchio(model, geom, friction, ground, hulls, self_collisions, notes)
+    with _as_refused(path):
+        model = _mujoco().MjModel.from_xml_path(str(path))
+    return robot(model)
+
+
+@contextlib.contextmanager
+def _as_refused(path: pathlib.Path) -> Iterator[None]:
+    """What the reader of a file says."""
+    try:
+        yield
+    except ValueError as error:
+        raise refuse("model", repr(str(path)), " ".join(str(error).split()), "is not read:") from error
+
+
+def _pinocchio_robot(model: Any, geom: Any, friction: Any, hulls: bool, notes: tuple[str, ...]) -> Robot:
+    made = PinocchioRobot(model, geom, 0.8 if friction is None else friction, hulls)
+    pin = made.pin
+    if not model.nv:
+        raise refuse("model", "0 velocities", "must move", "has")
+    upper = np.triu(pin.crba(model, model.createData(), pin.neutral(model)))
+    sizes, ways = np.linalg.eigh(upper + np.triu(upper, 1).T)
+    if sizes[0] <= _MASSLESS * sizes[-1]:
+        dof = int(np.abs(ways[:, 0]).argmax())
+        joint = next(j for j in range(1, model.njoints) if model.joints[j].idx_v <= dof < model.joints[j].idx_v + model.joints[j].nv)
+        raise refuse("model", f"joint {str(model.names[joint])!r} moves no mass", "every joint must move some mass", "has:")
+    return Robot(made, notes)
 
 
 def _notes(friction: Any, hulls: bool) -> tuple[str, ...]:
@@ -384,17 +415,17 @@ def _notes(friction: Any, hulls: bool) -> tuple[str, ...]:
 
 
 def _of_pinocchio(
-    model: Any, geom: Any, friction: Any, ground: bool, hulls: bool, self_collisions: bool
+    model: Any, geom: Any, friction: Any, ground: bool, hulls: bool, self_collisions: bool, notes: tuple[str, ...] = ()
 ) -> Robot:
     """With a ground, and where asked for the pairs of bodies that are not neighbours and do not overlap as built."""
     pin = needed("pinocchio", "a Pinocchio model", "pinocchio")
     geom = geom.clone()
-    notes = list(_notes(friction, hulls))
+    words = [*_notes(friction, hulls), *notes]
     if ground and not geom.existGeometryName(GROUND):
         coal = needed("coal", "a ground", "pinocchio")
         plane = coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         geom.addGeometryObject(pin.GeometryObject(GROUND, 0, pin.SE3.Identity(), plane))
-        notes.append("a ground z <= 0")
+        words.append("a ground z <= 0")
         number = geom.getGeometryId(GROUND)
         for i, each in enumerate(geom.geometryObjects):
             if each.parentJoint != 0:
@@ -402,8 +433,8 @@ def _of_pinocchio(
     if self_collisions:
         _self_pairs(pin, model, geom)
     else:
-        notes.append("links do not touch each other but where the model has pairs")
-    return Robot(PinocchioRobot(model, geom, 0.8 if friction is None else friction, hulls), tuple(notes))
+        words.append("links do not touch each other but where the model has pairs")
+    return _pinocchio_robot(model, geom, friction, hulls, tuple(words))
 
 
 def _self_pairs(pin: Any, model: Any, geom: Any) -> None:

@@ -59,17 +59,22 @@ def test_impacts_of_states_are_sampled_and_come_back_in_the_robots_velocities():
     qpos[1, 2], qpos[2, 2] = 0.5, 0.1
     found = robot.impacts(qpos, qvel)
     run = carom.impact.sample(found, samples=256)
-    assert run.taken == ("4 contacts: events, 8 friction directions",) and len(run) == 3
+    assert run.taken == ("4 contacts: events, 16 friction directions, 4 turns",) and len(run) == 3
     after = run.velocity(0)
-    np.testing.assert_array_equal(after, run.runs[0].samples.velocity[0])
+    turns = [run, *run.turned]
+    assert after.shape == (256, 6) and [each.runs[0].samples.velocity.shape[1] for each in turns] == [64] * 4
+    np.testing.assert_array_equal(after, np.concatenate([each.runs[0].samples.velocity[0] for each in turns]))
+    np.testing.assert_array_equal(run.status, [0])
     modes = run.modes(0)
     assert list(modes) == [f"floor/box {i}" for i in (1, 2, 3, 4)]
     assert all(sum(shares.values()) == pytest.approx(1.0) for shares in modes.values())
     np.testing.assert_array_equal(run.velocity(1), qvel[1:2])  # in flight
     with pytest.raises(carom.InvalidInput, match="deep"):
         run.velocity(2)
-    alone = carom.impact.sample(found[0], samples=256)
-    np.testing.assert_array_equal(alone.samples.velocity, run.runs[0].samples.velocity)
+    alone = carom.impact.sample(found[0], samples=256)  # one polygon of 8
+    plain = carom.impact.sample(found, samples=256, turns=1, friction_directions=8)
+    np.testing.assert_array_equal(alone.samples.velocity, plain.runs[0].samples.velocity)
+    assert carom.impact.sample(found, samples=2).velocity(0).shape == (2, 6)
 
 
 def test_lists_of_problems_are_one_batch():
@@ -599,3 +604,56 @@ def test_a_goal_of_a_mocap_body_is_a_drive():
     assert rigid.status[0] == carom.robots.StateStatus.off_equalities
     with pytest.raises(carom.InvalidInput, match="goals"):
         robot.impacts(np.array(model.qpos0), fall, goals="both")
+
+
+def test_contacts_whose_normal_moves_nothing_are_left_out():
+    """A disc that turns about the normal of its face on a plate, as links of arms do, and pushes a ball."""
+    text = """<mujoco><worldbody><geom name="plate" type="box" size=".5 .5 .1" pos="0 0 -.1"/>
+    <body name="disc" pos="0 0 .049"><joint axis="0 0 1"/><geom name="disc" type="box" size=".2 .1 .05" mass="1"/></body>
+    <body name="ball" pos=".1 .149 .2"><freejoint/><geom name="ball" size=".05" pos="0 0 -.15" mass="1"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    robot = carom.robot(model)
+    qvel = np.zeros(model.nv)
+    qvel[0] = 1.0
+    states = robot.impacts(np.array(model.qpos0), qvel)
+    assert {each.name for each in states.contacts(0)} == {"ball/disc", "ball/plate"}
+    assert len(robot.impacts(np.array(model.qpos0), qvel, reduce=None).contacts(0)) == 6
+    run = carom.impact.sample(states, samples=64)
+    assert run.status[0] == 0 and np.isfinite(run.velocity(0)).all()
+
+
+def test_links_that_are_deep_in_each_other_as_built_do_not_touch():
+    arm = """<mujoco><worldbody><body name="base"><geom name="base" type="box" size=".1 .1 .1" mass="1"/>
+    <body name="middle" pos="0 0 .3"><joint axis="0 1 0"/><geom name="middle" size=".05" mass="1"/>
+    <body name="hand" pos="0 .06 -.25"><joint axis="1 0 0" pos="0 0 .25"/><geom name="hand" size=".05" mass="1"/></body></body></body>
+    <body name="ball" pos="0 0 {z}"><freejoint/><geom name="ball" size=".05" mass="1"/></body></worldbody></mujoco>"""
+    robot = carom.robot(mujoco.MjModel.from_xml_string(arm.format(z=0.398)))
+    assert any("hand/base" in note for note in robot.notes)
+    q = np.array([0.0, 0.0, 0.0, 0.0, 0.398, 1.0, 0.0, 0.0, 0.0])
+    states = robot.impacts(q, np.zeros(8))
+    assert states.accepted.all() and [each.name for each in states.contacts(0)] == ["middle/ball"], states.contacts(0)
+    assert robot.impacts(q, np.zeros(8), max_penetration=0.04).status[0] == carom.robots.StateStatus.too_deep  # asked for
+    other = carom.robot(mujoco.MjModel.from_xml_string(arm.format(z=0.07)))  # bodies that no joint connects may be anywhere
+    assert not any("ball" in note for note in other.notes)
+
+
+def test_bases_without_mass_are_fixed_and_joints_without_mass_named(tmp_path):
+    pytest.importorskip("pinocchio")
+    link = '<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="{1}" iyy="{1}" izz="{1}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    joint = '<joint name="j" type="continuous"><parent link="world"/><child link="arm"/><axis xyz="0 0 1"/></joint>'
+
+    def made(name, text, **settings):
+        path = tmp_path / name
+        path.write_text(f'<robot name="r">{text}</robot>')
+        return carom.robot(path, **settings)
+
+    whole = link.format("arm", 1.0) + '<link name="world"/>' + joint
+    fixed = made("fixed.urdf", whole)
+    assert fixed.velocities == 1 and any("fixed" in note for note in fixed.notes)
+    with pytest.raises(carom.InvalidInput, match="moves no mass"):
+        made("free.urdf", whole, floating=True)
+    assert made("heavy.urdf", link.format("arm", 1.0) + link.format("world", 2.0) + joint).velocities == 7
+    with pytest.raises(carom.InvalidInput, match="'j' moves no mass"):
+        made("light.urdf", link.format("arm", 0.0) + link.format("world", 2.0) + joint)
+    with pytest.raises(carom.InvalidInput, match="broken.urdf"):
+        made("broken.urdf", '<link name="a"/><joint name="j" type="none"><parent link="a"/><child link="b"/></joint>')
