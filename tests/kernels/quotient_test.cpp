@@ -11,9 +11,9 @@ namespace carom {
 namespace {
 
 /// Numbers between powers of two, those beside powers of two among them.
-class Numbers {
+class RandomNumbers {
  public:
-  explicit Numbers(int most_exponent) : exponent_(-most_exponent, most_exponent) {}
+  explicit RandomNumbers(int most_exponent) : exponent_(-most_exponent, most_exponent) {}
 
   double next() {
     const double scale = std::ldexp(1.0, exponent_(random_));
@@ -41,7 +41,7 @@ class Numbers {
 constexpr int kTurns = 200'000;
 
 TEST(Quotient, RootAndShareOfADiskAreRoundedOnce) {
-  Numbers numbers(190);
+  RandomNumbers numbers(190);
   for (int turn = 0; turn < kTurns; ++turn) {
     const double radius = turn % 5 == 0 ? 0.0 : numbers.next();
     // Near the radius, where its share is, or anywhere; squares of ones alone too.
@@ -72,7 +72,7 @@ TEST(Quotient, ShareOfADiskIsRightWhereStepsWouldOverflow) {
 }
 
 TEST(Quotient, ReciprocalsAreRoundedOnceFromNearbyEstimates) {
-  Numbers numbers(190);
+  RandomNumbers numbers(190);
   for (int turn = 0; turn < kTurns; ++turn) {
     const double b = numbers.next();
     double estimate = 1.0 / b;
@@ -84,7 +84,7 @@ TEST(Quotient, ReciprocalsAreRoundedOnceFromNearbyEstimates) {
 }
 
 TEST(Quotient, QuotientsAreRoundedOnce) {
-  Numbers numbers(190);
+  RandomNumbers numbers(190);
   for (int turn = 0; turn < kTurns; ++turn) {
     const double b = numbers.next();
     const double size = turn % 9 == 0 ? 0.0 : numbers.next();

@@ -205,7 +205,7 @@ class ImpactDriver {
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(widest_row())
                                  : 0;
-    return Worker{&memory, std::vector<double>(path), new_sums(p), {}, -1};
+    return Worker{&memory, std::vector<double>(path), new_sums(p), {}, {}, -1};
   }
 
   using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
