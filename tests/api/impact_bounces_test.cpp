@@ -8,33 +8,14 @@
 #include <carom/impact_judge.hpp>
 #include <carom/models/models.hpp>
 
+#include "support/restitution.hpp"
+
 // Models of impacts that bounce: closed forms, energy, and theorems 6 and 7 of
 // docs/explanation/restitution.md, by which they lie in the sampled set.
 namespace carom {
 namespace {
 
-/// Equal balls of 1 kg in a row that touch; the first one moves with 1 m/s.
-ImpactProblem cradle(int balls, double e) {
-  const auto n = static_cast<std::size_t>(balls);
-  ImpactProblem problem;
-  problem.dimension = 2;
-  problem.velocities = balls;
-  problem.contacts = balls - 1;
-  problem.mass_matrix.assign(n * n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) problem.mass_matrix[i * n + i] = 1.0;
-  problem.normal_jacobian.assign((n - 1) * n, 0.0);
-  problem.tangent_jacobian.assign((n - 1) * n, 0.0);
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    problem.normal_jacobian[i * n + i] = -1.0;
-    problem.normal_jacobian[i * n + i + 1] = 1.0;
-  }
-  problem.friction.assign(n - 1, 0.0);
-  problem.restitution_low.assign(n - 1, e);
-  problem.restitution_high = problem.restitution_low;
-  problem.velocity.assign(n, 0.0);
-  problem.velocity[0] = 1.0;
-  return problem;
-}
+using test::cradle;
 
 void expect_velocity(const ImpactOutcome& outcome, const std::vector<double>& wanted,
                      double tolerance) {

@@ -18,6 +18,7 @@
 namespace carom {
 namespace {
 
+using test::cradle;
 using test::events;
 using test::Flavour;
 using test::followed;
@@ -35,27 +36,6 @@ ImpactSettings steps(std::int64_t samples) {
 ImpactProblem bouncing(const char* name, double low, double high) {
   ImpactProblem problem = models::build(name);
   set_restitution(problem, low, high);
-  return problem;
-}
-
-/// Equal balls in a row, the first of which comes with 1 m/s; neighbours touch.
-ImpactProblem cradle(int balls, double e) {
-  ImpactProblem problem;
-  problem.velocities = balls;
-  problem.contacts = balls - 1;
-  const auto n = static_cast<std::size_t>(balls);
-  problem.mass_matrix.assign(n * n, 0.0);
-  problem.normal_jacobian.assign((n - 1) * n, 0.0);
-  problem.tangent_jacobian.assign((n - 1) * n, 0.0);
-  problem.friction.assign(n - 1, 0.0);
-  problem.velocity.assign(n, 0.0);
-  problem.velocity[0] = 1.0;
-  for (std::size_t i = 0; i < n; ++i) problem.mass_matrix[i * n + i] = 1.0;
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    problem.normal_jacobian[i * n + i] = -1.0;
-    problem.normal_jacobian[i * n + i + 1] = 1.0;
-  }
-  set_restitution(problem, e, e);
   return problem;
 }
 

@@ -20,6 +20,7 @@
 namespace carom {
 namespace {
 
+using test::cradle;
 using test::events;
 using test::Flavour;
 using test::followed;
@@ -27,27 +28,6 @@ using test::Generator;
 using test::set_restitution;
 
 using Values = std::vector<double>;
-
-/// Equal balls in a row, the first of which comes with 1 m/s; neighbours touch.
-ImpactProblem cradle(int balls, double e) {
-  ImpactProblem problem;
-  problem.velocities = balls;
-  problem.contacts = balls - 1;
-  const auto n = static_cast<std::size_t>(balls);
-  problem.mass_matrix.assign(n * n, 0.0);
-  problem.normal_jacobian.assign((n - 1) * n, 0.0);
-  problem.tangent_jacobian.assign((n - 1) * n, 0.0);
-  problem.friction.assign(n - 1, 0.0);
-  problem.velocity.assign(n, 0.0);
-  problem.velocity[0] = 1.0;
-  for (std::size_t i = 0; i < n; ++i) problem.mass_matrix[i * n + i] = 1.0;
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    problem.normal_jacobian[i * n + i] = -1.0;
-    problem.normal_jacobian[i * n + i + 1] = 1.0;
-  }
-  set_restitution(problem, e, e);
-  return problem;
-}
 
 /// Two frictionless contacts in their own velocities: J = I, and J M^-1 J' = [1 b; b 1].
 ImpactProblem two_contacts(double b, double e) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <cstddef>
 
 #include <carom/impact.hpp>
 
@@ -11,6 +11,27 @@ inline void set_restitution(ImpactProblem& problem, double low, double high) {
   const auto m = static_cast<std::size_t>(problem.contacts);
   problem.restitution_low.assign(m, low);
   problem.restitution_high.assign(m, high);
+}
+
+/// Equal balls of 1 kg in a row that touch; the first one moves with 1 m/s.
+inline ImpactProblem cradle(int balls, double e) {
+  ImpactProblem problem;
+  problem.velocities = balls;
+  problem.contacts = balls - 1;
+  const auto n = static_cast<std::size_t>(balls);
+  problem.mass_matrix.assign(n * n, 0.0);
+  problem.normal_jacobian.assign((n - 1) * n, 0.0);
+  problem.tangent_jacobian.assign((n - 1) * n, 0.0);
+  problem.friction.assign(n - 1, 0.0);
+  problem.velocity.assign(n, 0.0);
+  problem.velocity[0] = 1.0;
+  for (std::size_t i = 0; i < n; ++i) problem.mass_matrix[i * n + i] = 1.0;
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    problem.normal_jacobian[i * n + i] = -1.0;
+    problem.normal_jacobian[i * n + i + 1] = 1.0;
+  }
+  set_restitution(problem, e, e);
+  return problem;
 }
 
 }  // namespace carom::test
