@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Kind{"fixed_far_away", 0, 0.002, fixed_far_away},
                       Kind{"fixed_far_away_in_other_units", 20, 0.002, fixed_far_away},
                       Kind{"convex_on_equations", 0, 0.01, convex_on_equations},
-                      Kind{"rounding_for_zeros", 0, 0.002, {}, 0.5}),
+                      Kind{"rounding_for_zeros", 0, 0.003, {}, 0.5}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
