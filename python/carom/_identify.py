@@ -55,9 +55,10 @@ def identify(
     batch: Problems = given_problems((problems,), False)
     grids = [from_any(name, given).reshape(-1) for name, given in (("restitution", restitution), ("friction", friction))]
     chosen = {"method": "events", "mode_table": False, "seed": seed, **judged_sampling(batch, sampling)}
-    wanted = {"tolerance": 0.03, "share": 0.9, **settings, "samples": 0 if samples is None else samples}
+    defaults = {each["name"]: each["default"] for each in _core.identify_settings()}
+    wanted = {**defaults, **settings, "samples": 0 if samples is None else samples}
     found = _core.identify_impacts(
-        batch.arrays(), *batch.sizes(), outcomes(batch, measured, sigma), *grids, wanted, run_settings(robot_settings(batch, chosen, backend)), backend
+        batch.arrays(), *batch.sizes(), outcomes(batch, measured, sigma), grids[0], grids[1], wanted, run_settings(robot_settings(batch, chosen, backend)), backend
     )
     distance = found["distance"].reshape(len(batch), len(grids[0]), len(grids[1]))
     return Identification(restitution=grids[0], friction=grids[1], distance=distance, explains=distance <= wanted["tolerance"],

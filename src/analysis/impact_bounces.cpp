@@ -9,6 +9,7 @@
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "impact/mechanism.hpp"
+#include "impact/single_contact.hpp"
 #include "impact/step_outcomes.hpp"
 
 namespace carom {
@@ -95,26 +96,6 @@ SequentialOutcome ended(const Bounce& bounce, int impacts, const ImpactModelSett
   return outcome;
 }
 
-/// Contact i of the problem alone, from velocity v.
-ImpactProblem alone(const Bounce& bounce, const ImpactProblem& problem, int i) {
-  const int nv = problem.velocities, tangents = problem.dimension - 1;
-  ImpactProblem one;
-  one.dimension = problem.dimension;
-  one.velocities = nv;
-  one.contacts = 1;
-  one.mass_matrix = problem.mass_matrix;
-  const auto rows = [nv](const std::vector<double>& all, int first, int count) {
-    const auto from = all.begin() + std::ptrdiff_t{first} * nv;
-    return std::vector<double>(from, from + std::ptrdiff_t{count} * nv);
-  };
-  one.normal_jacobian = rows(problem.normal_jacobian, i, 1);
-  one.tangent_jacobian = rows(problem.tangent_jacobian, i * tangents, tangents);
-  one.friction = {bounce.mechanism.friction[i]};
-  one.restitution_low = one.restitution_high = {bounce.restitution[i]};
-  one.velocity.assign(bounce.velocity.begin(), bounce.velocity.end());
-  return one;
-}
-
 }  // namespace
 
 SequentialOutcome bouncing_sequence(const ImpactProblem& problem, std::span<const int> order,
@@ -128,6 +109,13 @@ SequentialOutcome bouncing_sequence(const ImpactProblem& problem, std::span<cons
   sampling.mode_table = false;
   sampling.threads = 1;
   if (problem.dimension == 3) sampling.friction_directions = settings.friction_directions;
+  std::vector<ImpactProblem> singles;
+  for (const int i : order) {
+    ImpactProblem& one = singles.emplace_back(single_contact(problem, i));
+    one.friction = {bounce.mechanism.friction[i]};
+    one.friction_high.clear();
+    one.restitution_low = one.restitution_high = {bounce.restitution[i]};
+  }
   int impacts = 0;
   for (std::size_t turn = 0; bounce.status == Status::solved; turn = (turn + 1) % order.size()) {
     const Vector u = bounce.speeds();
@@ -138,7 +126,8 @@ SequentialOutcome bouncing_sequence(const ImpactProblem& problem, std::span<cons
       bounce.status = Status::iteration_limit;
       break;
     }
-    const ImpactProblem one = alone(bounce, problem, i);
+    ImpactProblem& one = singles[turn];
+    one.velocity.assign(bounce.velocity.begin(), bounce.velocity.end());
     const ImpactResult result = sample_impacts(make_batch({&one, 1}), sampling, Backend::cpu);
     if (result.samples.status.data()[0] != TrajectoryStatus::terminated) {
       bounce.status = Status::numerical_error;

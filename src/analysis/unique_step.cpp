@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Dense>
@@ -10,6 +9,7 @@
 #include <carom/lp.hpp>
 
 #include "analysis/dense_models.hpp"
+#include "core/constants.hpp"
 #include "impact/mechanism.hpp"
 #include "impact/step_solutions.hpp"
 
@@ -17,7 +17,6 @@ namespace carom::dense {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSeveral = 1e-7;  // smaller differences of v' are the programmes' tolerance
 constexpr double kResidual = 1e-9;
 constexpr std::int64_t kAtOnce = 512;  // pairs of one batch

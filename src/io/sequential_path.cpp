@@ -4,27 +4,10 @@
 
 #include <carom/impact_models.hpp>
 
+#include "impact/single_contact.hpp"
 #include "run/impact_run.hpp"
 
 namespace carom::io {
-
-namespace {
-
-// The problem with only contact `contact`.
-ImpactProblem single_contact(const ImpactProblem& problem, int contact) {
-  const auto nv = static_cast<std::ptrdiff_t>(problem.velocities);
-  const std::ptrdiff_t tangents = problem.dimension - 1;
-  ImpactProblem single = problem;
-  single.contacts = 1;
-  const auto normal = problem.normal_jacobian.begin() + contact * nv;
-  single.normal_jacobian.assign(normal, normal + nv);
-  const auto tangent = problem.tangent_jacobian.begin() + contact * tangents * nv;
-  single.tangent_jacobian.assign(tangent, tangent + tangents * nv);
-  single.friction = {problem.friction[static_cast<std::size_t>(contact)]};
-  return single;
-}
-
-}  // namespace
 
 std::vector<std::vector<double>> sequential_path(const ImpactProblem& problem,
                                                  std::span<const int> order,

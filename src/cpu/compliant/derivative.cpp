@@ -43,31 +43,25 @@ void each_step(const CompliantBatch& batch, const CompliantResult& answer,
     }
     put_report(table, p, report);
   };
-  const auto range = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
-    memory.fit(derivatives::step_derivative_reals(n, r), derivatives::step_derivative_ints(r),
-               packed ? simd::step_derivative_pack_reals(batch) : 0);
-    if (packed) {
-      make_room(memory.open, end - begin);
-      simd::StepDerivativeRange packs{};
-      packs.begin = begin;
-      packs.end = end;
-      packs.sizes = batch;
-      packs.centripetal = solver.centripetal;
-      packs.rules = rules;
-      arrays::bind(packs.batch, batch, batch);
-      packs.force = answer.force.data();
-      packs.status = answer.status.data();
-      packs.reals = memory.packs.data();
-      packs.ints = memory.ints.data();
-      packs.open = memory.open.data();
-      bind(packs);
-      code.steps(packs);
-    }
-    for (std::int64_t p = begin; p < end; ++p) {
-      if (!packed || memory.open.data()[p - begin]) alone(p, memory);
-    }
+  const auto in_packs = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+    simd::StepDerivativeRange packs{};
+    packs.begin = begin;
+    packs.end = end;
+    packs.sizes = batch;
+    packs.centripetal = solver.centripetal;
+    packs.rules = rules;
+    arrays::bind(packs.batch, batch, batch);
+    packs.force = answer.force.data();
+    packs.status = answer.status.data();
+    packs.reals = memory.packs.data();
+    packs.ints = memory.ints.data();
+    packs.open = memory.open.data();
+    bind(packs);
+    code.steps(packs);
   };
-  differentiate_ranges(batch.problems, settings.threads, range);
+  differentiate_in_packs(batch.problems, settings.threads, derivatives::step_derivative_reals(n, r),
+                         derivatives::step_derivative_ints(r),
+                         packed ? simd::step_derivative_pack_reals(batch) : 0, in_packs, alone);
 }
 
 }  // namespace

@@ -28,12 +28,23 @@ struct DerivativeMemory {
   }
 };
 
-/// body(begin, end, memory) for ranges of problems.
-template <class Body>
-void differentiate_ranges(std::int64_t problems, int threads, Body&& body) {
+/// Packs, where they are used (pack_reals > 0), differentiate what they can of a range and mark the
+/// rest: `in_packs(begin, end, memory)` with memory.open; `alone(problem, memory)` takes that, or
+/// every problem without packs. Each thread has memory of these sizes.
+template <class InPacks, class Alone>
+void differentiate_in_packs(std::int64_t problems, int threads, long reals, long ints,
+                            long pack_reals, InPacks&& in_packs, Alone&& alone) {
   tbb::enumerable_thread_specific<DerivativeMemory> memories;
   const auto range = [&](std::int64_t begin, std::int64_t end) {
-    body(begin, end, memories.local());
+    DerivativeMemory& memory = memories.local();
+    memory.fit(reals, ints, pack_reals);
+    if (pack_reals > 0) {
+      make_room(memory.open, end - begin);
+      in_packs(begin, end, memory);
+    }
+    for (std::int64_t p = begin; p < end; ++p) {
+      if (pack_reals == 0 || memory.open.data()[p - begin]) alone(p, memory);
+    }
   };
   if (threads == 1) {
     if (problems > 0) range(0, problems);
@@ -45,13 +56,11 @@ void differentiate_ranges(std::int64_t problems, int threads, Body&& body) {
 /// body(problem, reals, ints) for every problem; each thread has memory of these sizes.
 template <class Body>
 void differentiate_each(std::int64_t problems, int threads, long reals, long ints, Body&& body) {
-  differentiate_ranges(problems, threads,
-                       [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
-                         memory.fit(reals, ints, 0);
-                         for (std::int64_t p = begin; p < end; ++p) {
-                           body(p, memory.reals.data(), memory.ints.data());
-                         }
-                       });
+  differentiate_in_packs(
+      problems, threads, reals, ints, 0, [](std::int64_t, std::int64_t, DerivativeMemory&) {},
+      [&](std::int64_t p, DerivativeMemory& memory) {
+        body(p, memory.reals.data(), memory.ints.data());
+      });
 }
 
 inline derivatives::DerivativeRules rules_of(const DerivativeSettings& settings) {

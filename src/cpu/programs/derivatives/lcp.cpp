@@ -40,29 +40,23 @@ void each_lcp(const LcpBatch& batch, const LcpResult& answer, const DerivativeSe
     }
     put_report(table, p, report);
   };
-  const auto range = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
-    memory.fit(derivatives::lcp_derivative_reals(n), derivatives::lcp_derivative_ints(n),
-               packed ? simd::lcp_derivative_pack_reals(n) : 0);
-    if (packed) {
-      make_room(memory.open, end - begin);
-      simd::LcpDerivativeRange packs{};
-      arrays::bind(packs, batch);
-      packs.begin = begin;
-      packs.end = end;
-      packs.order = n;
-      packs.solution = answer.solution.data();
-      packs.status = answer.status.data();
-      packs.rules = rules;
-      packs.reals = memory.packs.data();
-      packs.open = memory.open.data();
-      bind(packs);
-      code.lcps(packs);
-    }
-    for (std::int64_t p = begin; p < end; ++p) {
-      if (!packed || memory.open.data()[p - begin]) alone(p, memory);
-    }
+  const auto in_packs = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+    simd::LcpDerivativeRange packs{};
+    arrays::bind(packs, batch);
+    packs.begin = begin;
+    packs.end = end;
+    packs.order = n;
+    packs.solution = answer.solution.data();
+    packs.status = answer.status.data();
+    packs.rules = rules;
+    packs.reals = memory.packs.data();
+    packs.open = memory.open.data();
+    bind(packs);
+    code.lcps(packs);
   };
-  differentiate_ranges(batch.problems, settings.threads, range);
+  differentiate_in_packs(batch.problems, settings.threads, derivatives::lcp_derivative_reals(n),
+                         derivatives::lcp_derivative_ints(n),
+                         packed ? simd::lcp_derivative_pack_reals(n) : 0, in_packs, alone);
 }
 
 }  // namespace
