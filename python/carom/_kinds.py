@@ -96,7 +96,7 @@ def _impact(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, 
 
 
 def _impact_set(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
-    """Exact sets of outcomes beside sampled ones."""
+    """Exact sets of outcomes compared with sampled ones."""
     sampled = _impact(spec, drawn, first, count, threads)
     sets = _certified_rows.outcome_sets(impact_problems(spec["source"], drawn, count))
     worst = sampled.pop("residual").max(axis=1)

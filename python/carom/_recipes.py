@@ -57,7 +57,7 @@ ABOUT: dict[str, tuple[str, str, str, str]] = {
         "A row is a simultaneous inelastic impact with friction of a planar body. Its outcomes are a set (Halm and Posa, "
         "\"Set-Valued Rigid-Body Dynamics for Simultaneous, Inelastic, Frictional Impacts\"). The set is given exactly, by the "
         "vertices of a polytope for each combination of contact modes, computed in exact arithmetic, with the proof that nothing else can "
-        "happen; beside it are random outcomes, each with a certified residual. Parameters of the body were drawn; the table "
+        "happen, followed by random outcomes, each with a certified residual. Parameters of the body were drawn; the table "
         "of draws is in `spec.json`. u = (normal velocities, tangential velocities) of the contacts, J v.",
         """    row = carom.data.Rows(DIR, "test")[0]
     u = row["vertices"][: row["vertex_count"]]         # the set's support function in direction d: (u @ d).max()

@@ -195,7 +195,7 @@ const JsonNote kOutputs[] = {
     {"impact", "enclosure.problem.velocity", "nv", "", "before the impact"},
     {"impact", "enclosure.problem.contact_names", "contacts", "", "names in the questions"},
     {"impact", "enclosure.invariant", "text", "", "the proof, as carom verify reads it"},
-    {"impact", "judgement", "object", "", "of --measured: the measured outcome beside the set"},
+    {"impact", "judgement", "object", "", "of --measured: where the measured outcome lies"},
     {"impact", "judgement.distance", "number", "",
      "of the nearest sample: |.|_M over |v-|_M, or standard deviations"},
     {"impact", "judgement.sampled_distance", "number", "", "the same before refinement"},
