@@ -27,11 +27,11 @@ def command():
     else:
         pytest.skip("no carom command: set CAROM")
 
-    def run(*arguments, **options):
+    def run(*arguments, status=0, **options):
         done = subprocess.run(
             [candidate, *map(str, arguments)], capture_output=True, text=True, check=False, **options
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         return json.loads(done.stdout) if "--json" in arguments else done.stdout
 
     return run

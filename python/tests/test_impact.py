@@ -277,6 +277,26 @@ def test_picture(tmp_path):
     assert impact.sample("ball_in_corner", samples=64).plot(0, 0, 2).get_xlabel() == "v[0]"
 
 
+@pytest.mark.parametrize("method", ["events", "lcp"])
+def test_kept_paths_with_restitution_are_judged_by_the_command(command, tmp_path, method):
+    h5py = pytest.importorskip("h5py")
+    file = tmp_path / "paths.h5"
+    flags = ["--restitution", "0.2:0.4", "--samples", 64, "--paths", 64, "--method", method]
+    command("impact", "box_wall", *flags, "--quiet", "--output", file)
+    assert command("verify", file, "--json")["path"] == dict(proven=64, refuted=0, not_judged=0)
+    for name in ["velocity", "impulse", "restitution", "friction"]:
+        with h5py.File(file, "r+") as kept:
+            values, ends = kept["impact_0/paths"][name], kept["impact_0/paths/offset"][:]
+            before = values[:]
+            values[ends[7] + 1 : ends[8]] *= 1.01  # pieces of the eighth path
+        said = command("verify", file, "--json", status=1)
+        assert said["path"] == dict(proven=63, refuted=1, not_judged=0), name
+        assert said["refuted"] == [7]
+        with h5py.File(file, "r+") as kept:
+            kept["impact_0/paths"][name][:] = before
+    command("verify", file)
+
+
 def test_enclosures_hold_the_samples_and_prove_themselves(command):
     problems = carom.model("rocking_block", friction=[0.3, 1.0])
     run = impact.sample(problems, samples=2000)
