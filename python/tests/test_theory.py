@@ -101,6 +101,39 @@ def test_steps_of_the_block_are_unique_and_rare_ones_are_not():
     assert (many["max_impulse"] >= 0.0).all()
 
 
+@pytest.mark.parametrize("name", ["rocking_block", "compass_gait", "box_wall", "ramone"])
+def test_a_step_with_several_outcomes_is_named_wherever_there_is_one(name):
+    found = carom.impact.decide_unique_step(name)
+    assert found["decided"] and found["unique"] == (name == "rocking_block")
+    if found["unique"]:
+        assert found["pairs"] == 49 * 50 // 2 and found["difference"] < 1e-8
+        return
+    m = carom.model(name)
+    again = carom.Problems.of(m.mass_matrix[0], m.normal_jacobian[0], m.tangent_jacobian[0], m.friction[0], found["velocity"])
+    outcomes = carom.impact.step_outcomes(again, max_impulse=found["max_impulse"])
+    assert len(outcomes) == len(found["outcomes"]) >= 2
+    for outcome in outcomes:  # LCP (75) of the step, by its own terms
+        normal, tangent = m.normal_jacobian[0] @ outcome.velocity, m.tangent_jacobian[0] @ outcome.velocity
+        pressed, rubbed = np.split(outcome.impulse, 2)
+        change = m.mass_matrix[0] @ (outcome.velocity - found["velocity"])
+        assert np.abs(change - pressed @ m.normal_jacobian[0] - rubbed @ m.tangent_jacobian[0]).max() < 1e-8
+        assert (pressed <= found["max_impulse"] + 1e-9).all() and (np.abs(rubbed) <= m.friction[0] * pressed + 1e-9).all()
+        assert (np.minimum(pressed, np.maximum(normal, 0.0)) < 1e-8).all()
+        assert (np.abs(m.friction[0] * pressed * np.abs(tangent) + rubbed * tangent) < 1e-8).all()
+        assert np.linalg.norm(found["outcomes"] - outcome.velocity, axis=1).min() < 1e-9
+    assert np.abs(outcomes[0].velocity - outcomes[1].velocity).max() > 1e-6
+
+
+def test_steps_of_one_contact_are_unique_where_sliding_both_ways_is():
+    # Of inverse mass [[1, b], [b, 2]]: beyond mu |b| = 1 two velocities fit.
+    for b, friction, unique in ((0.8, 1.2, True), (-0.8, 1.2, True), (0.8, 1.3, False), (-0.8, 1.3, False)):
+        one = carom.Problems.of(np.linalg.inv([[1.0, b], [b, 2.0]]), [[1.0, 0.0]], [[0.0, 1.0]], [friction], [-1.0, 0.0])
+        found = carom.impact.decide_unique_step(one)
+        assert found["decided"] and found["unique"] == unique, (b, friction)
+    with pytest.raises(carom.InvalidInput, match="contacts"):
+        carom.impact.decide_unique_step("disk_stack")
+
+
 def test_charts_are_their_stances():
     chart = carom.stability.chart("figure2", points=9)
     assert chart.verdict.shape == (9, 9) and len(chart.found.verdict) == 81

@@ -48,6 +48,7 @@ TEST(SpatialSupport, PolygonalConesEqualTheDenseLinearProgram) {
 }
 
 TEST(SpatialSupport, ExactConesEqualTheReferenceAndLieBetweenThePolygons) {
+  int at_limit = 0;  // directions of 720 for which the reference takes 60 rounds of new rays
   for (const SpatialKind& kind : kKinds) {
     const auto postures = test::random_spatials(5, 8, kind);
     const PostureBatch batch = make_batch(postures);
@@ -72,11 +73,16 @@ TEST(SpatialSupport, ExactConesEqualTheReferenceAndLieBetweenThePolygons) {
       if (around.status.data()[i] == Status::solved) {
         EXPECT_GE(around.upper.data()[i], exact.lower.data()[i] - 1e-9);
       }
-      if (plain.status.data()[i] == Status::solved) {
-        EXPECT_NEAR(exact.lower.data()[i], plain.lower.data()[i], 1e-7);
+      if (plain.status.data()[i] == Status::iteration_limit) {
+        ++at_limit;
+        continue;
       }
+      ASSERT_EQ(plain.status.data()[i], Status::solved) << kind.contacts << ' ' << i;
+      EXPECT_LE(plain.residual.data()[i], 1e-8);
+      EXPECT_NEAR(exact.lower.data()[i], plain.lower.data()[i], 1e-7);
     }
   }
+  EXPECT_LE(at_limit, 1);
 }
 
 TEST(SpatialSupport, ExactPolygonsConvergeToTheCone) {
@@ -400,6 +406,21 @@ TEST(SpatialRegion, NamedPosturesAreSolved) {
     ASSERT_EQ(regions[0].status, Status::solved) << name;
     EXPECT_EQ(regions[0].dimension, 2);
     test::expect_proven(posture, regions[0], 1e-9);
+  }
+}
+
+TEST(SpatialRegion, NamedPosturesAreSolvedByTheReference) {
+  for (const char* name : {"tripod_flat", "tripod_steep", "climbing_four"}) {
+    const Posture posture = models::build_posture(name);
+    SpatialSettings settings = cone_settings(ConeModel::exact);
+    settings.directions = 16;
+    settings.area_tolerance = 1e-2;
+    const auto batch = make_batch(std::span(&posture, 1));
+    const auto plain = spatial_equilibrium(batch, settings, Backend::reference);
+    const auto fast = spatial_equilibrium(batch, settings, Backend::cpu);
+    ASSERT_EQ(plain[0].status, Status::solved) << name;
+    test::expect_proven(posture, plain[0], 1e-8);
+    EXPECT_NEAR(plain[0].area_outer, fast[0].area_outer, 1e-2);
   }
 }
 

@@ -221,18 +221,18 @@ class PostureProgram {
     return bland(matrix, right, cost);
   }
 
-  /// Adds the exact cones' rays of negative reduced cost; the largest violation.
-  double price(const Eigen::VectorXd& y) {
-    double worst = 0.0;
+  /// Adds the exact cones' rays of negative reduced cost; whether there are any. Without, the
+  /// columns are still those of the solution.
+  bool price(const Eigen::VectorXd& y) {
+    const std::size_t before = rays_.size();
     for (int i = 0; i < static_cast<int>(contacts_.size()); ++i) {
       const Contact& c = contacts_[static_cast<std::size_t>(i)];
       const Vector3 arm = (c.position - frame_.centre) / frame_.length;
       const Vector3 w = y.head<3>() + y.tail<3>().cross(arm);
       const double slack = w.dot(c.normal) - c.friction * std::hypot(w.dot(c.t1), w.dot(c.t2));
-      if (slack < -1e-11) add(i, std::atan2(-w.dot(c.t2), -w.dot(c.t1)), 1.0);
-      worst = std::max(worst, -slack);
+      if (slack < -1e-10) add(i, std::atan2(-w.dot(c.t2), -w.dot(c.t1)), 1.0);
     }
-    return worst;
+    return rays_.size() > before;
   }
 
   [[nodiscard]] std::vector<Vector3> forces(const Eigen::VectorXd& primal) const {
@@ -291,7 +291,7 @@ Solution solve_exact(PostureProgram& program, double d0, double d1) {
     pivots += solution.pivots;
     solution.pivots = pivots;
     if (solution.status == Status::unbounded || solution.dual.size() == 0) return solution;
-    if (program.price(solution.dual) <= 1e-10) return solution;
+    if (!program.price(solution.dual)) return solution;
   }
   solution.status = Status::iteration_limit;
   return solution;
