@@ -2,7 +2,7 @@
 """check_site.py FOLDER [--screenshots DIR]: links of a built site, and its pages in a browser.
 
 Every link to another place of the site must lead to a page, and to a name in it. With the package playwright and a
-Chromium (CHROMIUM, else `chromium`) every page is opened at 400 and 1200 pixels: nothing may be wider than the window but
+Chromium (CHROMIUM, else `chromium` or `google-chrome`) every page is opened at 400 and 1200 pixels: nothing may be wider than the window but
 what scrolls by itself, and the console must have no error. Addresses outside are not asked.
 """
 
@@ -62,12 +62,12 @@ WIDER = """() => {
 }"""
 
 
-def in_browser(folder, screenshots):
+def in_browser(folder, chromium, screenshots):
     from playwright.sync_api import sync_playwright
 
     wrong = []
     with sync_playwright() as tools:
-        browser = tools.chromium.launch(executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), args=["--no-sandbox"])
+        browser = tools.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for width in (400, 1200):
             page = browser.new_page(viewport={"width": width, "height": 800})
             page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.fulfill(status=200, body=""))
@@ -97,9 +97,13 @@ def main():
     if not pages:
         print(f"{chosen.folder} has no page", file=sys.stderr)
         return 1
+    chromium = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    how = "links, console, widths"
     try:
-        wrong += in_browser(chosen.folder, chosen.screenshots)
-        how = "links, console, widths"
+        if chromium:
+            wrong += in_browser(chosen.folder, chromium, chosen.screenshots)
+        else:
+            how = "links only: no Chromium"
     except ImportError:
         how = "links only: no package playwright"
     print("\n".join(wrong) or f"{pages} pages: {how}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the site into build-docs/html, gallery included, warnings as errors. From a clean clone it
-# builds the command and the Python package first. CAROM_PYTHON: a Python that has the package and
+# Builds the site into build-docs/html, gallery included, warnings as errors, and checks its links (and its pages,
+# where there are playwright and a Chromium). From a clean clone it builds the command and the Python package first. CAROM_PYTHON: a Python that has the package and
 # docs/requirements.txt; CAROM: the command; both save those builds.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -52,4 +52,5 @@ run_quietly "doxygen" doxygen "$site/Doxyfile"
 start=$SECONDS
 MPLBACKEND=agg CAROM=$CAROM CAROM_DOXYGEN=$site/doxygen/xml "$CAROM_PYTHON" -m sphinx -W --keep-going \
   -q -j "$jobs" -b html "$root/docs" "$site/html"
+"$CAROM_PYTHON" "$root/scripts/check_site.py" "$site/html"
 say "Site: $site/html in $((SECONDS - start)) s"

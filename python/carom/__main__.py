@@ -80,7 +80,7 @@ def _exam(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         help="takes a carom.exam.Problem, returns impulses or None; repeatable",
     )  # fmt: skip
     parser.add_argument("--compare", action="store_true", help="beside carom's own solvers and two of simulators'")
-    parser.add_argument("--problems", type=int, default=200, metavar="N", help="of each group (200)")
+    parser.add_argument("--problems", type=int, metavar="N", help="of each group (200; of a file: all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--group", action="append", help="only this group; repeatable")
     parser.add_argument("--file", help="problems of such a file instead of drawn ones")
@@ -111,15 +111,19 @@ def _run_exam(chosen: argparse.Namespace) -> int:
         raise ImportError("exam: give --solver MODULE:FUNCTION, --compare or --save FILE")
     progress = called(sys.stderr.isatty() or None)
     if chosen.file:
-        given = exam.load(chosen.file)
-        problems = [p for p in given if not chosen.group or p.group in chosen.group]
+        problems = exam.load(chosen.file)
+        if chosen.problems is not None or chosen.group:
+            count = len(problems) if chosen.problems is None else chosen.problems
+            problems = exam.first(problems, count, chosen.group or exam.GROUPS)
     else:
-        problems = exam.problems(chosen.problems, chosen.seed, chosen.group or exam.GROUPS, progress)
+        count = 200 if chosen.problems is None else chosen.problems
+        problems = exam.problems(count, chosen.seed, chosen.group or exam.GROUPS, progress)
     if chosen.save:
         exam.save(problems, chosen.save)
         print(f"{len(problems)} problems in {chosen.save}")
     if solvers:
-        print(exam.table({name: exam.score(solve, problems, chosen.tolerance) for name, solve in solvers.items()}))
+        scores = {name: exam.score(solve, problems, chosen.tolerance, progress) for name, solve in solvers.items()}
+        print(exam.table(scores))
     return 0
 
 

@@ -72,11 +72,21 @@ ABOUT: dict[str, tuple[str, str, str, str]] = {
     ),
     "exam": (
         "A row is a problem of contact with friction together with all its solutions: a union of polyhedra in the plane, of which every "
-        "other combination of modes was excluded by a Farkas vector; one known solution in space. `carom.exam.Problem` has the law, the same "
-        "problem as LCP, boxed LCP and cone programme (`lcp`, `boxed_lcp`, `cone_program`; the last is another law where contacts slide), and the judge.",
-        """    exam = carom.exam.load(DIR)                                     # a list of carom.exam.Problem
-    python -m carom exam --file DIR --solver mymodule:solve         # a table of marks
-    def solve(problem): ...                                         # returns impulses (k, 1 + d), or None: there are none""",
+        "other combination of modes was excluded by a Farkas vector; one known solution in space.\n\n"
+        "Asked are impulses r = (λ, f) of k contacts, a normal and d tangential ones each (N s, d = 1 in the plane), of one impact or time step without "
+        "restitution. With contact velocities u = W r + q, which contain the bodies' velocity before and the approach of each contact's other side,\n\n"
+        "    0 <= λ,  0 <= u_n,  λ u_n = 0,   |f| <= mu λ,   f = -mu λ u_t / |u_t| where u_t is not zero\n\n"
+        "A solver is a function in a file of yours, here `mine.py`. A hundred problems of each group are marked in the time it takes to solve them; without `--problems` all are:",
+        """    def solve(problem):                 # mine.py
+        W, q = problem.delassus()       # rows: of each contact its normal, then its d tangents
+        r = ...                         # yours; problem.friction (k) is mu; 1 + d is problem.components
+        return r                        # (k, 1 + d) or as one vector; None says that there are no such impulses
+
+    python -m carom exam --file DIR --solver mine:solve --problems 100
+    exam = carom.exam.load(DIR)         # a list of carom.exam.Problem: mass_matrix, normal, tangent, friction, velocity, approach,
+                                        # solutions; delassus(), lcp(), boxed_lcp(), cone_program(); residual(r) is the judge's
+
+*right*: no contact breaks the law by more than 1e-6 of the sizes of its own terms, or None where there is no solution. *wrong*: more. *denied*: None where there are solutions. *invented*: impulses where there are none. *failed*: an exception, or NaN.""",
         _OURS,
         "Drawn, not measured. No restitution, no compliance. In space other solutions than the known one may exist; the judge asks the law, not the "
         "list. Which problems are drawn depends on `part_rows`.",

@@ -23,7 +23,7 @@ from ._results import Status
 from .errors import InvalidInput
 from .solvers import solve_lp
 
-__all__ = ["GROUPS", "Problem", "Score", "Solutions", "load", "problems", "save", "score", "table"]
+__all__ = ["GROUPS", "Problem", "Score", "Solutions", "first", "load", "problems", "save", "score", "table"]
 
 GROUPS = ("well_posed", "redundant", "jammed", "ambiguous", "space")
 MODES = ("open", "stick", "slip+", "slip-")
@@ -474,17 +474,27 @@ _WANTED: dict[str, tuple[Callable[..., Any], tuple[int, ...], Callable[[Solution
 }
 
 
+def _check(groups: Sequence[str], count: int) -> None:
+    for group in groups:
+        if group not in GROUPS:
+            raise InvalidInput(f"groups: {group}: must be one of {', '.join(GROUPS)}", "groups", value=str(group))
+    if count < 1:
+        raise InvalidInput(f"count is {count}: must be at least 1", "count", value=str(count))
+
+
+def first(given: Sequence[Problem], count: int, groups: Sequence[str] = GROUPS) -> list[Problem]:
+    """The first count problems of each group, in the groups' order. Errors: as problems."""
+    _check(groups, count)
+    return [problem for group in groups for problem in [p for p in given if p.group == group][:count]]
+
+
 def problems(count: int = 2000, seed: int | Sequence[int] = 1, groups: Sequence[str] = GROUPS, progress: Any = None) -> list[Problem]:
     """count problems of each group, the same for the same seed.
 
     well_posed: one solution. redundant: one velocity, many impulses. jammed: no solution, or impulses
     without bound. ambiguous: solutions that are not connected. space: true friction cones, one solution known.
     progress(done, total). Errors: InvalidInput for the name of a group and a count below 1."""
-    for group in groups:
-        if group not in GROUPS:
-            raise InvalidInput(f"groups: {group}: must be one of {', '.join(GROUPS)}", "groups", value=str(group))
-    if count < 1:
-        raise InvalidInput(f"count is {count}: must be at least 1", "count", value=str(count))
+    _check(groups, count)
     made: list[Problem] = []
     for group in groups:
         rng = np.random.default_rng([*([seed] if isinstance(seed, int) else seed), GROUPS.index(group)])
@@ -534,12 +544,16 @@ class Score:
     seconds: float
 
 
-def score(solve: Callable[[Problem], Any], exam: Sequence[Problem], tolerance: float = 1e-6) -> list[Score]:
+def score(
+    solve: Callable[[Problem], Any], exam: Sequence[Problem], tolerance: float = 1e-6, progress: Any = None
+) -> list[Score]:
     """One Score a group, in the exam's order. tolerance: of Problem.residual. A solver that raises loses
-    that problem only."""
+    that problem only. progress(done, total)."""
     counts: dict[str, dict[str, int]] = {}
     numbers: dict[str, list[tuple[float, float, float]]] = {}
-    for problem in exam:
+    for done, problem in enumerate(exam):
+        if progress:
+            progress(done, len(exam))
         count = counts.setdefault(problem.group, dict.fromkeys(("right", "wrong", "denied", "invented", "failed"), 0))
         rows = numbers.setdefault(problem.group, [])
         empty = problem.solutions is not None and len(problem.solutions.modes) == 0
@@ -570,6 +584,8 @@ def score(solve: Callable[[Problem], Any], exam: Sequence[Problem], tolerance: f
         values = values[~np.isnan(values)]
         return (float(np.median(values)), float(np.quantile(values, 0.95))) if len(values) else (np.nan, np.nan)
 
+    if progress and exam:
+        progress(len(exam), len(exam))
     made = []
     for group, count in counts.items():
         row = np.array(numbers[group])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import shlex
 import subprocess
 import sys
+import textwrap
 import zlib
 
 import numpy as np
@@ -167,6 +170,24 @@ def test_exam_comes_back(paper):
                           capture_output=True, text=True, check=True)  # fmt: skip
     marks = [line.split("|")[4].strip() for line in done.stdout.splitlines() if "decide_lcp" in line]
     assert marks == ["100.0 %"] * 5
+
+
+def test_a_solver_is_marked_from_the_card(paper, tmp_path):
+    """The card's own text with one line of a solver in the place of its dots."""
+    card = pathlib.Path(paper, "README.md").read_text()
+    text = textwrap.dedent(card[card.index("    def solve(problem):") : card.index("    python -m carom exam")])
+    assert text.count("...") == 1
+    (tmp_path / "mine.py").write_text(text.replace("...", "0.0 * q"))
+    command = [sys.executable, *shlex.split(card[card.index("python -m carom exam") :].split("\n")[0])[1:]]
+    command[command.index("DIR")] = paper
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [line.split("|")[2:4] for line in done.stdout.splitlines()[2:]] == [[f" {name} ", " 2 "] for name in exam.GROUPS]
+    command[command.index("100")] = "1"
+    done = subprocess.run([*command, "--group", "jammed"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [line.split("|")[2:4] for line in done.stdout.splitlines()[2:]] == [[" jammed ", " 1 "]]
+    for wrong, said in ((["--problems", "0"], "count is 0"), (["--group", "hard"], "groups: hard")):
+        done = subprocess.run([*command, *wrong], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 2 and said in done.stderr
 
 
 def _drawn(first, count):
