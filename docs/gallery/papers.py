@@ -29,11 +29,38 @@ def holds(what, truth):
     assert truth, what
 
 
-def parameters(model, table):
-    """A table of parameters, {name: the paper's value}, against a built-in model's defaults."""
+#: What compare() and clock() were given, in order: the rows of docs/reference/published.md, see scripts/published.py.
+ROWS = []
+
+
+def compare(where, what, theirs, ours, *, within=0.0, relative=0.0, reproduced=True, note=""):
+    """A number, word or statement (True) that the paper prints, beside ours, for docs/reference/published.md. Asserts that
+    they agree, or where it is not `reproduced` that they differ by more than allowed; `note` says why."""
+    number = not isinstance(theirs, (str, bool))
+    if number:
+        theirs, ours = float(theirs), float(ours)
+        agrees = abs(ours - theirs) <= within + relative * abs(theirs)
+    else:
+        theirs, ours = (str(each) if isinstance(theirs, str) else bool(each) for each in (theirs, ours))
+        agrees = theirs == ours
+    print(f"{where}, {what}: {ours}, the paper has {theirs}{'' if reproduced else ': NOT reproduced'}")
+    assert agrees == reproduced, f"{where}, {what}: {ours}, the paper has {theirs}"
+    ROWS.append({"where": where, "what": what, "theirs": theirs, "ours": ours, "within": within, "relative": relative,
+                 "reproduced": reproduced, "note": note, "clock": False})  # fmt: skip
+
+
+def clock(where, what, theirs, ours=None, note=""):
+    """A time [s] that the paper prints for its machine, beside that of this one; None: not measured here."""
+    ROWS.append({"where": where, "what": what, "theirs": theirs, "ours": ours, "note": note, "clock": True})
+
+
+def parameters(where, model, table, h, n):
+    """A table of parameters, {name: the paper's value}, and its h and N, against a built-in model's defaults."""
     for name, value in table.items():
         known = model.parameters[name]
-        agree(f"{name} [{known.unit}]", known.value, value, within=1e-9)
+        compare(where, f"{name} [{known.unit}]", value, known.value, within=1e-9)
+    compare(where, "step size h [N s]", h, model.step_size, within=1e-12)
+    compare(where, "trajectory length N", n, model.max_steps)
 
 
 def _shown(numbers):

@@ -11,7 +11,7 @@ largest off the springs' own.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, compare, holds
 
 import carom
 
@@ -54,8 +54,11 @@ distance, slope = off_a_plane(law)
 agree("complementarity: pressures off one plane, relative", distance, 0.0, within=1e-9)
 opened = (law == 0.0).sum(axis=1)
 agree("complementarity: open elements in each row, from the side opposite to the load", opened, [7] + 9 * [0])
-holds("complementarity: the plane rises toward the load", bool(slope[0] > 5 * slope[1] > 0.0))
-agree("programme: open elements", (programme == 0.0).sum(), 0)
+compare("Figure 7", "pressure is greater on the side of the load (complementarity)", True, slope[0] > 5 * slope[1] > 0.0)
+compare("section 5.5", "'the side of the cube opposite' separates (complementarity)", True, opened[0] > 0)
+compare("section 5.5", "the same by the programme", True, (programme == 0.0).any(), reproduced=False,
+        note="its forces are all positive: (83)-(85) trades them")  # fmt: skip
+compare("Figure 7", "pressure is greater on the side of the load (programme)", True, programme[-1].sum() > 2 * programme[0].sum())
 agree("programme: forces off one plane, relative", off_a_plane(programme)[0], 0.100, within=0.02)
 
 # %%

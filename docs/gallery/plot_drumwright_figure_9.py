@@ -10,7 +10,7 @@ that the block leaves the plane: the distances alone, all that the figure shows,
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, compare, holds
 
 import carom
 
@@ -43,7 +43,17 @@ def highest(run):
 
 
 agree("programme, distance without friction [m]", programme.displacement[0], ran.displacement[0], within=1e-9)
-agree("programme, distance at mu = 0.375 [m]", programme.displacement[3], 0.0, within=1e-6)
+compare("section 6.4", "stiction at mu = 0.375 (programme): distance [m]", 0.0, programme.displacement[3], within=1e-6)
+compare("section 6.4", "no friction force at mu = 0 (programme) [N]", 0.0, np.abs(np.delete(programme.force[0], [0, 3, 6, 9])).max(), within=1e-9)
+distances = {"programme": programme.displacement[1:3], "complementarity": ran.displacement[[10, 20]]}
+for law, found in distances.items():
+    compare("section 6.4", f"distances 'inversely proportional' to mu, 0.125 and 0.25: ratio ({law})", 2.0, found[0] / found[1],
+            relative=0.1, reproduced=False, note="by Coulomb's law 7.9")  # fmt: skip
+compare("section 6.4", "normal force of a point [N]", 2.5, programme.force[3][::3].mean(), relative=0.06)
+compare("section 6.4", "Hertzian deformation of that force by (121) [m]", 1e-8, (programme.force[3][0] / 1e10) ** (2 / 3), relative=10,
+        reproduced=False, note="a slip: 4e-7 m")  # fmt: skip
+compare("section 6.4", "depth of the feet after a second (programme), 'around 1e-8' [m]", 1e-8,
+        0.025 - programme.frame_state[-1, 3, 2], within=2e-8)  # fmt: skip
 agree("programme, distance at mu = 0.125 and 0.25 [m]", programme.displacement[1:3], [0.543614, 0.330676], within=1e-4)
 agree("programme, greatest height [m]", highest(programme), [0.0, 1.27824, 0.23113, 0.0], within=1e-3)
 agree("complementarity, greatest height [m]", highest(ran), 0.0, within=1e-6)

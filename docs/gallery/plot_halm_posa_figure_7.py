@@ -8,7 +8,7 @@ other corner leaves 0.7 of the rate.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, compare, holds
 
 import carom
 
@@ -17,10 +17,10 @@ theta, rate = run.state[0, 0, :, 2], run.state[0, 0, :, 5]
 kinds = [carom.motion.MotionEventKind(kind).name for kind in run.event_kind[0, 0]]
 holds("a corner sticks, the other strikes, the first lifts off", kinds == ["stick", "impact", "lift_off"])
 
-agree("apex [rad]", np.abs(theta).max(), 0.22, within=0.005)
+compare("Figure 7", "apex of the angle [rad]", 0.22, np.abs(theta).max(), within=0.005)
 struck = int(run.event_time[0, 0, 1] / 0.002)
 agree("rate before the impact [rad/s]", rate[struck], -1.0, within=5e-3)
-agree("rate after it [rad/s]", run.event_state[0, 0, 1, 5], -0.7, within=1e-9)
+compare("(68)", "rate after the impact, after 1 rad/s at the start [rad/s]", -0.7, run.event_state[0, 0, 1, 5], within=1e-9)
 
 # %%
 

@@ -19,9 +19,7 @@ TABLE = {
     "friction": 1,
 }
 model = carom.models()["rocking_block"]
-parameters(model, TABLE)
-agree("step size h [N s]", model.step_size, 0.3, within=1e-12)
-agree("trajectory length N", model.max_steps, 10)
+parameters("Table 4", model, TABLE, h=0.3, n=10)
 
 # %%
 # The coverage of the set grows with the trajectories: how many points an epsilon-net needs after 1, 2, 4, ... of them.

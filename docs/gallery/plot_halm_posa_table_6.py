@@ -18,9 +18,7 @@ TABLE = {
     "friction": 1,
 }
 model = carom.models()["box_wall"]
-parameters(model, TABLE)
-agree("step size h [N s]", model.step_size, 2.0, within=1e-12)
-agree("trajectory length N", model.max_steps, 5)
+parameters("Table 6", model, TABLE, h=2.0, n=5)
 
 # %%
 # How many of the samples end in each combination of contact modes.

@@ -18,9 +18,7 @@ TABLE = {
     "friction": 3**0.5,
 }
 model = carom.models()["disk_stack"]
-parameters(model, TABLE)
-agree("step size h [N s]", model.step_size, 1.0, within=1e-12)
-agree("trajectory length N", model.max_steps, 10)
+parameters("Table 8", model, TABLE, h=1.0, n=10)
 
 # %%
 # The relative kinetic energy that is left, over all samples.

@@ -10,7 +10,7 @@ Centres of mass that are held against all of a rectangle of disturbances, :math:
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, clip, draw_cones, holds
+from papers import agree, clip, compare, draw_cones, holds
 
 import carom
 
@@ -40,9 +40,10 @@ def of_strips(posture, p, q):
 
 
 two = carom.equilibrium.model("two_contacts")
+compare("Example 3", "friction", 0.4, two.friction[0, 0], within=1e-12)
 nu = np.linalg.norm(two.position[0, 1] - two.position[0, 0]) / 8
 first = robust(two, (-0.3, 0.3), (0.0, nu))
-holds("it is a parallelogram", len(first) == 4)
+compare("Figure 3", "(a) four strips bound the robust region: corners", 4, len(first))
 agree("opposite sides differ by [m]", first[1] - first[0] - (first[2] - first[3]), 0.0, within=1e-9)
 agree("its area, by four strips [m^2]", area(first), area(of_strips(two, (-0.3, 0.3), (0.0, nu))), relative=1e-9)
 
@@ -66,7 +67,9 @@ def width_at(polygon, y):
 
 agree("its area, by four strips [m^2]", area(second), area(of_strips(four, (-0.3, 0.3), (-nu, nu))), relative=1e-9)
 y = second[:, 1].mean()
-agree("its edges lie inside those of nu = 0 by [m]", width_at(second, y) - width_at(wide, y), [nu, -nu], within=1e-9)
+inward = width_at(second, y) - width_at(wide, y)
+agree("its edges lie inside those of nu = 0 by [m]", inward, [nu, -nu], within=1e-9)
+compare("Example 4", "edges moved inward by nu: distance over nu", 1.0, np.abs(inward).mean() / nu, within=1e-9)
 
 # %%
 

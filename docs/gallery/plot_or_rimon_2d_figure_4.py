@@ -8,7 +8,7 @@ two patches are those of four points.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, draw_cones, holds
+from papers import agree, compare, draw_cones, holds
 
 import carom
 
@@ -28,6 +28,8 @@ agree("kappa", np.abs(p), 0.3, within=1e-12)
 agree("nu over the span", np.abs(q) / span, 1 / 20, within=1e-12)
 
 patches, by_points = carom.equilibrium.planar(feet), carom.equilibrium.planar(points)
+compare("Figure 4", "the region of two patches is that of four points: difference [m]", 0.0,
+        np.abs([patches.lower[0] - by_points.lower[0], patches.upper[0] - by_points.upper[0]]).max(), within=1e-9)  # fmt: skip
 agree("strip, by points [m]", [patches.lower[0], patches.upper[0]], [by_points.lower[0], by_points.upper[0]],
       within=1e-9)  # fmt: skip
 agree("its ends on carom's own feet [m]", [patches.lower[0], patches.upper[0]], [0.0, 0.934923], within=1e-6)

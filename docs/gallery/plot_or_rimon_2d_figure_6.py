@@ -10,15 +10,17 @@ as printed, the two angles would never change places.)
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, draw_cones, holds
+from papers import agree, compare, draw_cones
 
 import carom
 
 ALPHA, GAMMA = np.deg2rad(26.7), np.deg2rad(13.8)
 terrain = carom.equilibrium.model("v_terrain")
 distance = np.ptp(terrain.position[0, :, 0])
-agree("slope, from the normals [rad]", np.arctan2(abs(terrain.normal[0, 0, 0]), terrain.normal[0, 0, 1]), ALPHA, within=1e-12)
-agree("friction angle [rad]", np.arctan(terrain.friction[0, 0]), GAMMA, within=1e-12)
+compare("section 5", "slope of the terrain [deg]", 26.7,
+        np.rad2deg(np.arctan2(abs(terrain.normal[0, 0, 0]), terrain.normal[0, 0, 1])), within=1e-9)  # fmt: skip
+compare("section 5", "friction angle [deg]", 13.8, np.rad2deg(np.arctan(terrain.friction[0, 0])), within=1e-9)
+compare("section 5", "friction coefficient, 'mu = 0.25'", 0.25, terrain.friction[0, 0], within=0.005)
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 5))
 for ax, name, height in ((axes[0], "A", 0.3), (axes[1], "B", 0.8)):
@@ -27,7 +29,7 @@ for ax, name, height in ((axes[0], "A", 0.3), (axes[1], "B", 0.8)):
     reach = 2 * height * np.sin(2 * ALPHA) / distance - np.cos(2 * ALPHA) - np.cos(2 * GAMMA)
     sliding = np.arctan(np.sin(2 * GAMMA) / abs(reach))
     agree(f"case {name}, h = {height} m: critical angle [rad]", found, min(rolling, sliding), within=1e-9)
-    holds(f"case {name}: {'rolls' if name == 'A' else 'slides'}", (rolling < sliding) == (name == "A"))
+    compare("Figure 6", f"case {name}", "rolls" if name == "A" else "slides", "rolls" if rolling < sliding else "slides")
     draw_cones(ax, terrain, length=0.9)
     ax.plot([0.0, 1.1 * height * np.tan(found)], [height, -0.1 * height], "tab:red", label="critical force")
     ax.plot(0.0, height, "ro")

@@ -8,13 +8,14 @@ slopes are carom's own: the paper prints pictures of its.)
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, arrangements, holds
+from papers import agree, arrangements, compare, holds
 
 import carom
 
 figure = plt.figure(figsize=(10, 5))
 for number, (name, posture) in enumerate(arrangements().items()):
-    holds(f"({name}) mu = 0.2 at three contacts", posture.contacts == 3 and bool((posture.friction == 0.2).all()))
+    compare("Figure 1", f"({name}) friction of three contacts", 0.2, posture.friction[0].mean(), within=1e-12)
+    agree("  contacts", posture.contacts, 3)
     lean = np.arccos(posture.normal[0, :, 2])
     holds(f"({name}) every force of a cone points upwards", bool((lean + np.arctan(0.2) < np.pi / 2).all()))
     holds(f"({name}) no cone holds the vertical", bool((lean > np.arctan(0.2)).all()))

@@ -8,13 +8,14 @@ in some of them and the reflections of the others, :math:`P_-`: arrangement (a) 
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import arrangements, holds, projected_cones, signs_of
+from papers import arrangements, compare, holds, projected_cones, signs_of
 
 import carom
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5))
 for ax, (name, posture) in zip(axes, arrangements().items()):
     (region,) = carom.equilibrium.three_contacts(posture)
+    compare("Figure 2", f"({name}) P", "P+" if name == "a" else "P+ and P-", "P+ and P-" if region.minus else "P+")
     holds(f"({name}) {len(region.plus)} piece of P+ and {len(region.minus)} of P-",
           (len(region.plus), len(region.minus)) == ((1, 0) if name == "a" else (1, 1)))  # fmt: skip
     centre = region.plus[0].mean(axis=0)

@@ -7,7 +7,7 @@ The images of P's edges and their convex hull: a region that lies inside the exa
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, arrangements, closed, holds, inside
+from papers import agree, arrangements, closed, compare, holds, inside
 
 import carom
 
@@ -18,6 +18,8 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     exact = carom.equilibrium.spatial(posture, area_tolerance=1e-4)[0]
     holds(f"({name}) it is held: every corner lies in what a linear programme cannot exclude",
           bool(inside(exact.outer, three.conservative, 1e-9).all()))  # fmt: skip
+    compare("Figure 4", f"({name}) the approximation is conservative", True,
+            bool(inside(exact.outer, three.conservative, 1e-9).all()) and three.area_conservative < exact.area_inner)  # fmt: skip
     holds(f"({name}) its {three.area_conservative:.4f} m^2 are less than the {exact.area_inner:.4f} that are held",
           three.area_conservative < exact.area_inner)  # fmt: skip
     agree(f"({name}) both areas [m^2]", [three.area_conservative, exact.area_inner], AREAS[name], within=5e-4)

@@ -12,7 +12,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import ThreeCones, agree, arrangements, closed, holds, inside
+from papers import ThreeCones, agree, arrangements, closed, compare, holds, inside
 
 import carom
 
@@ -47,6 +47,7 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     holds(f"({name}) type 3b has {len(curves)} points of the grid's lines", len(curves) > 500)
 
     lines = cones.lines(pieces) if name == "b" else []  # at equal heights they are degenerate
+    compare("Figure 5", f"({name}) isolated points of type 2b", name == "b", len(lines) > 0)
     agree(f"({name}) points of type 2b by free contact", [sum(i == free for i, *_ in lines) for free in range(3)],
           [3, 2, 1] if name == "b" else 0)  # fmt: skip
     for (free, place, _), expected in zip(sorted(lines, key=lambda line: (line[0], *line[1])), TYPE_2B):

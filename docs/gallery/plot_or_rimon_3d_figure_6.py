@@ -10,7 +10,7 @@ others end inside.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import ThreeCones, agree, area, arrangements, closed, holds, hull, inside, off_boundary
+from papers import ThreeCones, agree, area, arrangements, closed, compare, holds, hull, inside, off_boundary
 
 import carom
 
@@ -44,6 +44,9 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
         if off_boundary(fine, np.linspace(*ends, 21)).max() < 1e-5:
             contributing.append((free, np.linalg.norm(ends[1] - ends[0])))
     agree(f"({name}) segments of type 2b", len(lines), 6 if name == "b" else 0)
+    compare("Figure 6", f"({name}) segments of type 2b on the boundary", name == "b", len(contributing) > 0)
+    both = area(hull(np.vstack([edges, curves])))
+    compare("Figure 6", f"({name}) types 3a and 3b are both required: 3a alone has less area", True, area(hull(edges)) < 0.99 * both)
     agree("  contributing ones: free contact and length [m]", np.array(sorted(contributing)).ravel(),
           [0, 0.423747, 1, 0.286771] if name == "b" else [], within=2e-5)  # fmt: skip
     types = np.vstack([edges, curves, *(ends for *_, ends in lines)])

@@ -7,7 +7,7 @@ around the exact one.
 """
 
 import matplotlib.pyplot as plt
-from papers import agree, arrangements, closed, holds, inside
+from papers import agree, arrangements, closed, compare, holds, inside
 
 import carom
 
@@ -22,6 +22,8 @@ for ax, (name, posture) in zip(axes, arrangements().items()):
     holds(f"({name}) areas {within.area_outer:.4f} < {exact.area_inner:.4f} < {around.area_inner:.4f} m^2",
           within.area_outer < exact.area_inner < exact.area_outer < around.area_inner)  # fmt: skip
     agree(f"({name}) areas [m^2]", [within.area_outer, exact.area_inner, around.area_inner], AREAS[name], within=2e-3)
+    compare("Figure 7", f"({name}) sides of the cones of (20); their region lies inside", True,
+            bool(inside(exact.outer, within.inner, 1e-9).all()))  # fmt: skip
     holds(f"({name}) the inscribed region lies in the exact one", bool(inside(exact.outer, within.inner, 1e-9).all()))
     holds(f"({name}) which lies in the circumscribed", bool(inside(around.outer, exact.inner, 1e-9).all()))
     ax.fill(*within.inner.T, color="tab:green", alpha=0.4, label="inscribed")

@@ -9,7 +9,7 @@ programme leaves a band undecided; labelled functions close most of it, and moti
 
 import matplotlib.pyplot as plt
 import numpy as np
-from papers import agree, holds
+from papers import agree, compare, holds
 
 from carom import Status, stability
 
@@ -19,15 +19,21 @@ found = stability.analyse(stances)
 Verdict, Kind = stability.StabilityVerdict, stability.CertificateKind
 
 ambiguous = (d < np.tan(np.pi / 6)) & (mu < np.tan(np.pi / 6) - d)
+words = stability.modes(stances[0])
+compare("section IV.A", "contact modes", 16, len(words))
+compare("section IV.A", "of these kinematically admissible", 10, sum(mode["admissible"] for mode in words))
+agree("  margin of rest [N], by the modes and by the chart", max(m["margin"] for m in words if m["word"] == "SS"), found.force_margin[0], within=1e-12)
+compare("Figure 2", "unstable by ambiguity where (39) and (40) hold", True, ((found.verdict == Verdict.ambiguous) == ambiguous).all())
 holds(f"ambiguous where (39) and (40) say so, {ambiguous.sum()} of {len(d)}, and nowhere else",
       bool(((found.verdict == Verdict.ambiguous) == ambiguous).all()))  # fmt: skip
 proven = stability.verify(stances, found)
 holds("every stance called stable is proven, in exact arithmetic",
       bool((proven == (found.verdict == Verdict.stable)).all()))  # fmt: skip
 paper = found.certificate == Kind.paper
-agree("mu_2, the slope [rad], restitution, as the caption has them",
-      [*np.unique(stances.friction[:, 1]), *np.unique(stances.angle), *np.unique(stances.restitution)],
-      [2.0, np.pi / 6, 0.0], within=1e-12)  # fmt: skip
+for what, theirs, of in (("mu_2", 2.0, stances.friction[:, 1]), ("slope [deg]", 30.0, np.rad2deg(stances.angle)),
+                         ("restitution", 0.0, stances.restitution)):  # fmt: skip
+    compare("Figure 2", what, theirs, of.mean(), within=1e-9)
+    agree("  everywhere", np.ptp(of), 0.0, within=1e-12)
 # Counts of 576 points of a grid: one point of the border more or less is rounding, five are not.
 agree("proven in the paper's class", paper.sum(), 420, within=2)
 agree("proven by labelled functions besides", proven.sum() - paper.sum(), 48, within=2)
@@ -54,6 +60,12 @@ for name, result, expected in (("two functions", posed, {Status.solved: 102, Sta
         agree(f"{name}: {status.name}, of 144", (result.sos_status == status).sum(), count)
 holds("solved where the class of one number has a member", bool(
     ((posed.sos_status == Status.solved) == (stability.analyse(some, method="paper").certificate == Kind.paper)).all()))  # fmt: skip
+
+compare("section III.A", "one function, Theorem 1: 'provably infeasible'", True, (single.sos_status != Status.solved).all())
+compare("section IV.B", "above (40) some are unstable by inverse chatter, none of them called stable", True,
+        chatter.any() and not (chatter & (proven | ambiguous)).any())  # fmt: skip
+compare("Figure 2", "the programme verifies 'a significant portion' of the stable stances, but not all", True,
+        0.5 * proven.sum() < paper.sum() < proven.sum())  # fmt: skip
 
 # %%
 

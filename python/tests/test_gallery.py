@@ -13,6 +13,9 @@ from conftest import ROOT
 
 GALLERY = ROOT / "docs" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+loaded = importlib.util.spec_from_file_location("published", ROOT / "scripts" / "published.py")
+published = importlib.util.module_from_spec(loaded)
+loaded.loader.exec_module(published)
 matplotlib = pytest.importorskip("matplotlib")
 
 
@@ -42,6 +45,10 @@ def test_figure(script, capsys):
         warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
         runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out.strip(), "it asserts something"
+    page = published.PAGE.read_text()
+    for row in sys.modules["papers"].ROWS:
+        if not row["clock"]:  # scripts/published.py writes the page
+            assert published.line(row) + "\n" in page
 
 
 def test_a_number_that_is_off_is_seen():
@@ -51,6 +58,15 @@ def test_a_number_that_is_off_is_seen():
         papers.agree("speed", 1.1, 1.0, relative=0.05)
     with pytest.raises(AssertionError, match="a thing"):
         papers.holds("a thing", False)
+    # Compared with the paper both ways: what differs fails, and so does what agrees and is called not reproduced.
+    for ours, within, reproduced in ((1.0, 0.05, True), (1.1, 0.2, False), (1.1, 0.0, False), (1.0, 0.2, True)):
+        if (abs(ours - 1.1) <= within) == reproduced:
+            papers.compare("Table 1", "speed", 1.1, ours, within=within, reproduced=reproduced)
+        else:
+            with pytest.raises(AssertionError, match="Table 1, speed"):
+                papers.compare("Table 1", "speed", 1.1, ours, within=within, reproduced=reproduced)
+    with pytest.raises(AssertionError, match="it stands"):
+        papers.compare("Figure 2", "it stands", True, False)
 
 
 def test_a_script_that_no_mutant_breaks_is_seen(tmp_path):
