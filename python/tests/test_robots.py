@@ -295,6 +295,29 @@ def test_states_of_mjx_are_those_of_mujoco():
         carom.robot(there)
 
 
+def test_states_of_warp_are_those_of_mujoco():
+    """Worlds of MuJoCo Warp, in its own arrays, after its own kinematics."""
+    warp = pytest.importorskip("warp")
+    mujoco_warp = pytest.importorskip("mujoco_warp")
+    model = model_of(TABLE.format(geoms='<geom type="box" size=".2 .2 .1" friction=".5"/>'))
+    robot = carom.robot(model)
+    qpos = np.tile(np.array([0, 0, 0, 1, 0, 0, 0], np.float32), (3, 1))
+    qpos[:, 2] = 0.1, 0.0995, 0.3
+    qvel = np.zeros((3, 6), np.float32)
+    qvel[:, 2] = -1.0, -0.5, -0.2
+    there = mujoco_warp.put_model(model)
+    worlds = mujoco_warp.make_data(model, nworld=3)
+    warp.copy(worlds.qpos, warp.array(qpos, dtype=float))
+    warp.copy(worlds.qvel, warp.array(qvel, dtype=float))
+    mujoco_warp.kinematics(there, worlds)
+    found, own = robot.impacts(worlds), robot.impacts(qpos, qvel)
+    assert found.status.tolist() == own.status.tolist() == [0, 0, 1]
+    np.testing.assert_array_equal(found.row_distance, own.row_distance)
+    np.testing.assert_array_equal(found.velocity, own.velocity)
+    with pytest.raises(carom.InvalidInput, match="give"):
+        carom.robot(there)
+
+
 def test_crowded_states_are_made_coarser_as_far_as_need_be_and_say_so():
     """40 points on a circle: as few of them as an impact may have, each force within the bound."""
     optimize = pytest.importorskip("scipy.optimize")

@@ -198,5 +198,36 @@ TEST(EventSets, SearchedModesAreThoseOfTheTable) {
   EXPECT_LE(apart, 40);  // of 4000: where a mode is not unique after all
 }
 
+// Contacts that nearly rest on bodies at 100 m/s: J v+ has no more digits than rounding leaves it.
+TEST(EventSets, NearlyRestingContactsOfFastBodiesEnd) {
+  for (const int dimension : {2, 3}) {
+    for (const double slow : {3e-6, 3e-7, 3e-8}) {
+      ImpactProblem problem;
+      problem.dimension = dimension;
+      problem.velocities = 4;
+      problem.contacts = 1;
+      problem.mass_matrix.assign(16, 0.0);
+      for (int j = 0; j < 4; ++j) problem.mass_matrix[5 * j] = 1.0;
+      problem.normal_jacobian = {0.3, 0.7, 0.0, 0.0};
+      problem.tangent_jacobian = {0.0, 0.0, 1.0, 0.0};
+      if (dimension == 3)
+        problem.tangent_jacobian.insert(problem.tangent_jacobian.end(), {0, 0, 0, 1});
+      problem.friction = {0.5};
+      problem.velocity = {-100.0 * 0.7 / 0.3 - slow / 0.3, 100.0, slow, 0.0};
+      ImpactSettings settings;
+      settings.method = ImpactMethod::events;
+      settings.samples = settings.keep_samples = 64;
+      const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+      EXPECT_EQ(result.summary[0].terminated, 64) << dimension << ", " << slow;
+      for (std::size_t s = 0; s < 64; ++s) {
+        const double* const v = result.samples.velocity.data() + 4 * s;
+        EXPECT_NEAR(0.3 * v[0] + 0.7 * v[1], 0.0, 1e-13) << dimension << ", " << slow;
+        const double slip = slow - 0.5 * slow / 0.58;  // friction's share of the stopping impulse
+        EXPECT_NEAR(v[2], slip, 1e-6 * slow + 1e-13) << dimension << ", " << slow;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace carom

@@ -4,6 +4,7 @@
 
 #include "impact/kernels/contact_stores.hpp"
 #include "impact/kernels/event_cycles.hpp"
+#include "impact/kernels/event_missed.hpp"
 #include "impact/kernels/event_modes.hpp"
 #include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/event_slip.hpp"
@@ -66,6 +67,7 @@ class AnyEventTrajectory {
         }
         weights_.draw(pushers(), longest_ * (1U << end.steps / kPiecesOfLength));
         cycles_.begin();
+        modes_.begin();
       }
       if (weights_.follows) weights_.choose(pushers(), [&](int i) { return state(i); });
       if (modes_.find(pushers(), slip_, weights_.weight, weights_.first)) {
@@ -148,7 +150,7 @@ class AnyEventTrajectory {
   /// One linear piece: to the next zero of a normal velocity, the end of a slip's sector or ray, or
   /// the stretch's end.
   CAROM_INLINE void piece(TrajectoryEnd& end) {
-    const double* const rate = modes_.rate;
+    const double* const rate = modes_.mode.rate;
     double reach[2 * Most];  // of normals, then of slips
     int arrival[Most];
     double spent[Most];  // until stores are empty
@@ -159,12 +161,11 @@ class AnyEventTrajectory {
       reach[Most + i] = kInfinity;
       arrival[i] = 0;
       if (!leaves(i)) {
-        slips_.project(modes_.moving[i], modes_.rate + t);
-        reach[Most + i] = slips_.until(modes_.moving[i], u_ + t, rate + t, arrival[i]);
+        reach[Most + i] = slips_.until(modes_.mode.moving[i], u_ + t, rate + t, arrival[i]);
       }
       length = smaller(length, smaller(reach[i], reach[Most + i]));
       if constexpr (Stores::kAny) {
-        spent[i] = stores_->until(i, u_[i], rate[i], modes_.impulse[i]);
+        spent[i] = stores_->until(i, u_[i], rate[i], modes_.mode.impulse[i]);
         length = smaller(length, spent[i]);
       }
     }
@@ -184,20 +185,20 @@ class AnyEventTrajectory {
       }
       state[i] = slip_[i];
       if (leaves(i)) continue;
-      state[i] = modes_.moving[i];
+      state[i] = modes_.mode.moving[i];
       if (reach[Most + i] < kInfinity)
         state[i] = follow_slip(i, reach[Most + i] <= together, arrival[i], t);
       state[i] = slips_.met(state[i], t, kMet * size_);
       slips_.project(state[i], t);
     }
     for (int k = 0; k < rows_; ++k) {
-      const double part = modes_.impulse[k] * 0.5 * (u_[k] + next[k]) * length;
+      const double part = modes_.mode.impulse[k] * 0.5 * (u_[k] + next[k]) * length;
       work += part;
       worth += magnitude(part);
     }
     int key = -1;  // the first of the boundaries that are met, normals before slips
     for (int i = contacts_; event && i-- > 0;) {
-      if (!leaves(i) && state[i] != modes_.moving[i]) key = Most * (1 + state[i]) + i;
+      if (!leaves(i) && state[i] != modes_.mode.moving[i]) key = Most * (1 + state[i]) + i;
     }
     for (int i = contacts_; event && i-- > 0;) {
       if (next[i] == 0.0 && u_[i] != 0.0) key = i;
@@ -216,7 +217,7 @@ class AnyEventTrajectory {
       }
     }
     for (int k = 0; k < rows_; ++k) {
-      total_[k] = fused(length, modes_.impulse[k], total_[k]);
+      total_[k] = fused(length, modes_.mode.impulse[k], total_[k]);
     }
     for (int i = 0; i < contacts_; ++i) {
       u_[i] = next[i];
@@ -244,7 +245,7 @@ class AnyEventTrajectory {
   CAROM_INLINE void use_stores(const double* spent, double together, const double* next,
                                double length) {
     double impulse[kMaxRows];
-    for (int k = 0; k < rows_; ++k) impulse[k] = length * modes_.impulse[k];
+    for (int k = 0; k < rows_; ++k) impulse[k] = length * modes_.mode.impulse[k];
     for (int i = 0; i < contacts_; ++i) {
       double rubbed = 0.0;
       for (int k = tangent(i); k < tangent(i) + kTangents; ++k) {
@@ -258,7 +259,7 @@ class AnyEventTrajectory {
   /// State of contact i's slip t after a piece, which went towards `arrival` and got there, or
   /// beyond it by rounding.
   CAROM_INLINE int follow_slip(int i, bool reached, int arrival, const double* t) const {
-    const int state = modes_.moving[i];
+    const int state = modes_.mode.moving[i];
     const double* const before = u_ + tangent(i);
     if (!reached && !slips_.passed(state, arrival, before, t)) return state;
     if (arrival == 0) return 0;
@@ -268,13 +269,10 @@ class AnyEventTrajectory {
   /// Coulomb's law and complementarity of push and gap velocity at both ends of a piece.
   CAROM_INLINE void certify(const double* next, TrajectoryEnd& end) const {
     double wrong = 0.0;
-    bool impossible = false;
     for (int i = 0; i < contacts_; ++i) {
-      const double normal = modes_.impulse[i];
-      const double* const friction = modes_.impulse + tangent(i);
+      const double normal = modes_.mode.impulse[i];
+      const double* const friction = modes_.mode.impulse + tangent(i);
       const double most = problem_.friction[i] * normal;
-      impossible =
-          impossible || normal < 0.0 || slips_.beyond(friction, most) > Rules::kCone * most;
       if (!(normal > 0.0)) continue;
       wrong = larger(wrong, larger(u_[i], next[i]));
       for (int at = 0; at < 2; ++at) {  // where the piece begins and ends
@@ -289,7 +287,7 @@ class AnyEventTrajectory {
         if (lacks > Rules::kCone * most * size) wrong = larger(wrong, lacks / most);
       }
     }
-    end.residual = larger(end.residual, impossible ? kInfinity : wrong / size_);
+    end.residual = larger(end.residual, modes_.mode.possible ? wrong / size_ : kInfinity);
   }
 
   CAROM_INLINE void finish(TrajectoryEnd& end) {
@@ -299,15 +297,10 @@ class AnyEventTrajectory {
       const double missed = stores_->finish(s_.v);
       if (end.status == TrajectoryStatus::terminated) end.residual = larger(end.residual, missed);
     }
-    double wrong = 0.0;
-    for (int k = 0; k < rows_; ++k) {
-      double sum = 0.0;
-      for (int j = 0; j < run_.velocities; ++j) {
-        sum = fused(problem_.jacobian[static_cast<long>(k) * run_.velocities + j], s_.v[j], sum);
-      }
-      wrong = larger(wrong, magnitude(sum - u_[k]));
+    if (size_ > 0.0) {
+      const double missed = event_missed(problem_, run_, rows_, size_, u_, total_, s_.v);
+      end.residual = larger(end.residual, missed / size_);
     }
-    if (size_ > 0.0) end.residual = larger(end.residual, wrong / size_);
     if (!certificate::within(end.residual, run_.residual_tolerance)) {
       end.status = TrajectoryStatus::failed;
     }

@@ -5,6 +5,8 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
+#include "impact/kernels/event_memory.hpp"
+#include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/event_slip.hpp"
 #include "impact/kernels/impact.hpp"
 
@@ -27,9 +29,7 @@ class EventModes {
   static constexpr int kTangents = Dim - 1;
   static constexpr int kMaxRows = Dim * Most;
 
-  double impulse[kMaxRows];  ///< normals, then tangents, for one unit of the stretch
-  double rate[kMaxRows];     ///< of contact velocities, likewise
-  int moving[Most];          ///< state of a contact's slip while the motion lasts
+  EventMode<Dim, Most> mode;  ///< that was found
 
   CAROM_INLINE EventModes(const ImpactRun& run, const ImpactProblemView& problem)
       : contacts_(run.contacts),
@@ -56,15 +56,27 @@ class EventModes {
   }
   [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
 
+  /// A stretch begins: with other weights, another `first`, other friction.
+  CAROM_INLINE void begin() { memory_.begin(); }
+
   /// u: contact velocities, [rows]; slip: states of those contacts that do not separate; weight:
-  /// [contacts]; first: number that decides which mode is tried first. False where none was found.
-  CAROM_CALL bool find(const double* u, const int* slip, const double* weight, unsigned first);
+  /// [contacts], either the stretch's or that of one contact, 1; first: number that decides which
+  /// mode is tried first. False where none was found.
+  CAROM_INLINE bool find(const double* u, const int* slip, const double* weight, unsigned first) {
+    return memory_.recall(memory_.face(contacts_, u, slip, weight), mode,
+                          [&] { return search(u, slip, weight, first); });
+  }
 
  private:
+  CAROM_CALL bool search(const double* u, const int* slip, const double* weight, unsigned first);
   static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
   static constexpr double kResidual = 1e-11;   ///< likewise, of what is to vanish
   static constexpr double kDependent = 1e-11;  ///< of a row's largest entry
-  static constexpr int kTogether = 4;          ///< rows of a product at once
+  static constexpr double kResting = 1e-6;     ///< likewise, what is certainly no rounding
+  static constexpr bool kInRegisters = kKeptModes<Isa> > 0;
+  static constexpr int kPack = kInRegisters ? 8 : 1;
+  static constexpr int kColumns = (kMaxRows + kPack) & -kPack;  ///< of the system, the last whole
+  static constexpr int kTogether = 4;                           ///< rows of a product at once
   static_assert(kMaxRows % kTogether == 0);
   static constexpr int kMostTries = 96;
   static constexpr int kTriesAtOnce = 6;  ///< that put all right at once, then one contact
@@ -108,17 +120,30 @@ class EventModes {
     double sum[kMaxRows], all = 0.0;
     for (int row = 0; row < kMaxRows; ++row) sum[row] = 0.0;
     for (int k = 0; k < rows_; ++k) {
-      const double one = impulse[k];
+      const double one = mode.impulse[k];
       if (one == 0.0) continue;
       all = fused(root_[k], magnitude(one), all);
-      for (int row = 0; row < rows_; row += kTogether) {
-        for (int r = row; r < row + kTogether; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+      if constexpr (kInRegisters) {  // all sums at once
+        for (int r = 0; r < kMaxRows; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+      } else {
+        for (int row = 0; row < rows_; row += kTogether) {
+          for (int r = row; r < row + kTogether; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+        }
       }
     }
-    for (int row = 0; row < kMaxRows; ++row) rate[row] = sum[row];
+    for (int row = 0; row < kMaxRows; ++row) mode.rate[row] = sum[row];
     return all;
   }
 
+  /// Where contact i's slip goes at the mode's rate.
+  CAROM_INLINE void move(int i, const int* slip) {
+    double nothing = 0.0;
+    for (int c = 0; c < kTangents; ++c) nothing += terms_[tangent(i) + c];
+    mode.moving[i] = slip_.moving(slip[i], mode.rate + tangent(i), nothing * kNothing);
+  }
+
+  [[nodiscard]] CAROM_INLINE bool rest(const double* u) const;
+  CAROM_INLINE void conclude(const double* u, const int* slip);
   CAROM_INLINE bool solve(const double* weight);
   CAROM_INLINE void eliminate(int count);
   CAROM_INLINE int mend(const double* u, const int* slip, const double* weight, unsigned number);
@@ -126,6 +151,7 @@ class EventModes {
   int contacts_, rows_;
   const double* friction_;
   EventSlip<Dim> slip_;
+  EventMemory<Dim, Most, kKeptModes<Isa>> memory_;
   unsigned first_ = 0;
   unsigned char idle_[Most];
   EventPush push_[Most], next_push_[Most];
@@ -133,12 +159,63 @@ class EventModes {
   double root_[kMaxRows];                ///< of A's diagonal: |A_ab| is at most the product of two
   double terms_[kMaxRows];               ///< what the terms of a rate may come to
   double response_[kMaxRows][kMaxRows];  ///< A by columns
-  double system_[kMaxRows][kMaxRows + 1];
+  double system_[kMaxRows][kColumns] = {};
 };
+
+/// Whether none of the contacts that may push approaches, and none can push at all. Impulses n, t
+/// of contacts that are held or pushed in full would take n . rate_n <= 0. That is n . A_nn n + n .
+/// A_nt t, at least n . B n with B_ij = A_nn,ij - mu_j |A_nt,ij|, which is positive for all n >= 0
+/// if B less its positive entries beside the diagonal, or B itself, is positive definite.
+template <class Isa, int Dim, int Most>
+CAROM_INLINE bool EventModes<Isa, Dim, Most>::rest(const double* u) const {
+  int able[Most], count = 0;
+  for (int i = 0; i < contacts_; ++i) {
+    if (idle_[i] != 0) continue;
+    if (u[i] < 0.0) return false;
+    able[count++] = i;
+  }
+  double bound[Most][Most];
+  for (int a = 0; a < count; ++a) {
+    for (int b = 0; b < count; ++b) {
+      const double* const pull = response_[tangent(able[b])] + able[a];
+      double square = 0.0;
+      for (int c = 0; c < kTangents; ++c) square += pull[c * kMaxRows] * pull[c * kMaxRows];
+      bound[a][b] = response(able[a], able[b]) - friction_[able[b]] * square_root(square);
+    }
+    double size = 0.0;
+    for (int c = 0; c < kTangents; ++c) size += root_[tangent(able[a]) + c];
+    size = fused(friction_[able[a]], size, root_[able[a]]);
+    bound[a][a] -= kResting * size * size;
+  }
+  for (int most = 0; most < 2; ++most) {
+    double factor[Most][Most];  // Cholesky's, by rows; its diagonal inverted
+    bool positive = true;
+    for (int a = 0; positive && a < count; ++a) {
+      for (int b = 0; b <= a; ++b) {
+        double left = 0.5 * (bound[a][b] + bound[b][a]);
+        if (most == 0 && b < a) left = smaller(left, 0.0);
+        for (int k = 0; k < b; ++k) left = fused(-factor[a][k], factor[b][k], left);
+        if (b < a) {
+          factor[a][b] = left * factor[b][b];
+        } else {
+          positive = left > 0.0;
+          factor[a][a] = 1.0 / square_root(left);
+        }
+      }
+    }
+    if (positive) return true;
+  }
+  return false;
+}
 
 /// The solution in the last column. Unknowns that say nothing new are 0.
 template <class Isa, int Dim, int Most>
 CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
+  if (count == 1) {
+    const double own = system_[0][0];
+    system_[0][1] = magnitude(own) > kDependent * magnitude(own) ? system_[0][1] / own : 0.0;
+    return;
+  }
   std::uint64_t used = 0;
   int pivot_of[kMaxRows];
   double size[kMaxRows];
@@ -161,8 +238,16 @@ CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
     for (int a = 0; a < count; ++a) {
       if (a == pivot) continue;
       const double factor = system_[a][column] / system_[pivot][column];
-      for (int b = column + 1; b <= count; ++b) {
-        system_[a][b] = fused(-factor, system_[pivot][b], system_[a][b]);
+      if constexpr (kInRegisters) {  // whole packs, columns that are done too
+        for (int b = (column + 1) & -kPack; b <= count; b += kPack) {
+          for (int r = b; r < b + kPack; ++r) {
+            system_[a][r] = fused(-factor, system_[pivot][r], system_[a][r]);
+          }
+        }
+      } else {
+        for (int b = column + 1; b <= count; ++b) {
+          system_[a][b] = fused(-factor, system_[pivot][b], system_[a][b]);
+        }
       }
       system_[a][column] = 0.0;
     }
@@ -184,36 +269,43 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
   };
   Unknown unknown[kMaxRows];
   int count = 0;
-  for (int k = 0; k < rows_; ++k) impulse[k] = 0.0;
+  for (int k = 0; k < rows_; ++k) mode.impulse[k] = 0.0;
   for (int i = 0; i < contacts_; ++i) {
     if (push_[i] == EventPush::none) continue;
     if (push_[i] == EventPush::held) unknown[count++] = {i, 0};
-    if (push_[i] == EventPush::full) impulse[i] = weight[i];
+    if (push_[i] == EventPush::full) mode.impulse[i] = weight[i];
     if (choice_[i] == 0) {
       for (int c = 0; c < kTangents; ++c) unknown[count++] = {i, 1 + c};
     } else {
       if (Dim == 3 && slip_.is_ray(choice_[i])) unknown[count++] = {i, 3};
       const double* const direction = slip_.direction(slip_.index(choice_[i]));
       for (int c = 0; c < kTangents; ++c) {
-        impulse[tangent(i) + c] = friction_[i] * direction[c] * impulse[i];
+        mode.impulse[tangent(i) + c] = friction_[i] * direction[c] * mode.impulse[i];
       }
     }
   }
-  const auto moved = [&](const Unknown& x, int row) {
+  const auto moved = [&](const Unknown& x, double* column) {
     const int t = tangent(x.contact);
-    if (x.kind == 1 || x.kind == 2) return response(row, t + x.kind - 1);
-    if (x.kind == 3) {
+    const double *const first = response_[t], *const second = response_[t + kTangents - 1];
+    if (x.kind == 1 || x.kind == 2) {
+      const double* const own = response_[t + x.kind - 1];
+      for (int row = 0; row < kMaxRows; ++row) column[row] = own[row];
+    } else if (x.kind == 3) {
       const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
-      return fused(edge[0], response(row, t), edge[1] * response(row, t + kTangents - 1));
-    }
-    double sum = response(row, x.contact);
-    if (choice_[x.contact] != 0) {
+      for (int row = 0; row < kMaxRows; ++row) {
+        column[row] = fused(edge[0], first[row], edge[1] * second[row]);
+      }
+    } else {
+      for (int row = 0; row < kMaxRows; ++row) column[row] = response_[x.contact][row];
+      if (choice_[x.contact] == 0) return;
       const double* const direction = slip_.direction(slip_.index(choice_[x.contact]));
       for (int c = 0; c < kTangents; ++c) {
-        sum = fused(friction_[x.contact] * direction[c], response(row, t + c), sum);
+        const double along = friction_[x.contact] * direction[c];
+        for (int row = 0; row < kMaxRows; ++row) {
+          column[row] = fused(along, response_[t + c][row], column[row]);
+        }
       }
     }
-    return sum;
   };
   if (count > 0) respond();
   const auto rests = [&](const Unknown& x, const auto& value) {
@@ -223,38 +315,43 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
     const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
     return fused(edge[0], value(t), edge[1] * value(t + kTangents - 1));
   };
-  for (int a = 0; a < count; ++a) {
-    for (int b = 0; b < count; ++b) {
-      system_[a][b] = rests(unknown[a], [&](int row) { return moved(unknown[b], row); });
+  for (int b = 0; b < count; ++b) {
+    double column[kMaxRows];
+    moved(unknown[b], column);
+    for (int a = 0; a < count; ++a) {
+      system_[a][b] = rests(unknown[a], [&](int row) { return column[row]; });
     }
-    system_[a][count] = -rests(unknown[a], [&](int row) { return rate[row]; });
   }
-  eliminate(count);
+  for (int a = 0; a < count; ++a) {
+    system_[a][count] = -rests(unknown[a], [&](int row) { return mode.rate[row]; });
+  }
+  if (count > 0) eliminate(count);
   for (int a = 0; a < count; ++a) {
     const int i = unknown[a].contact, kind = unknown[a].kind, t = tangent(i);
     const double value = system_[a][count];
     if (kind == 0) {
-      impulse[i] = value;
+      mode.impulse[i] = value;
       if (choice_[i] != 0) {
         const double* const direction = slip_.direction(slip_.index(choice_[i]));
         for (int c = 0; c < kTangents; ++c) {
-          impulse[t + c] = friction_[i] * direction[c] * value;
+          mode.impulse[t + c] = friction_[i] * direction[c] * value;
         }
       }
     } else if (kind < 3) {
-      impulse[t + kind - 1] = value;
+      mode.impulse[t + kind - 1] = value;
     } else {
       const double* const edge = slip_.edge(slip_.index(choice_[i]));
-      for (int c = 0; c < kTangents; ++c) impulse[t + c] = fused(value, edge[c], impulse[t + c]);
+      for (int c = 0; c < kTangents; ++c)
+        mode.impulse[t + c] = fused(value, edge[c], mode.impulse[t + c]);
     }
   }
   const double all = respond();
   for (int row = 0; row < rows_; ++row) {
     terms_[row] = root_[row] * all;
-    if (magnitude(rate[row]) <= kNothing * terms_[row]) rate[row] = 0.0;
+    if (magnitude(mode.rate[row]) <= kNothing * terms_[row]) mode.rate[row] = 0.0;
   }
   for (int a = 0; a < count; ++a) {
-    const double left = rests(unknown[a], [&](int row) { return rate[row]; });
+    const double left = rests(unknown[a], [&](int row) { return mode.rate[row]; });
     const int i = unknown[a].contact, t = tangent(i);
     double size = 0.0;
     if (unknown[a].kind == 0) {
@@ -263,9 +360,9 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
       for (int c = 0; c < kTangents; ++c) size += terms_[t + c];
     }
     if (!(magnitude(left) <= kResidual * size)) return false;
-    if (unknown[a].kind == 0) rate[i] = 0.0;
-    if (unknown[a].kind == 1 || unknown[a].kind == 2) rate[t + unknown[a].kind - 1] = 0.0;
-    if (Dim == 3 && unknown[a].kind == 3) slip_.project(choice_[i], rate + t);
+    if (unknown[a].kind == 0) mode.rate[i] = 0.0;
+    if (unknown[a].kind == 1 || unknown[a].kind == 2) mode.rate[t + unknown[a].kind - 1] = 0.0;
+    if (Dim == 3 && unknown[a].kind == 3) slip_.project(choice_[i], mode.rate + t);
   }
   return true;
 }
@@ -279,22 +376,19 @@ CAROM_INLINE int EventModes<Isa, Dim, Most>::mend(const double* u, const int* sl
     next_push_[i] = push_[i];
     next_choice_[i] = choice_[i];
     if (u[i] > 0.0) continue;
-    double* const t = impulse + tangent(i);
-    double nothing = 0.0;
-    for (int c = 0; c < kTangents; ++c) nothing += terms_[tangent(i) + c];
-    nothing *= kNothing;
-    moving[i] = slip_.moving(slip[i], rate + tangent(i), nothing);
     if (idle_[i] != 0) continue;
+    move(i, slip);
+    double* const t = mode.impulse + tangent(i);
     if (push_[i] == EventPush::none) {
-      if (u[i] == 0.0 && rate[i] < 0.0) {
+      if (u[i] == 0.0 && mode.rate[i] < 0.0) {
         next_push_[i] = EventPush::held;
-        next_choice_[i] = slip[i] == 0 && number % 2 == 0 ? moving[i] : slip[i];
+        next_choice_[i] = slip[i] == 0 && number % 2 == 0 ? mode.moving[i] : slip[i];
         ++broken;
       }
       continue;
     }
     if (push_[i] == EventPush::held) {
-      double& normal = impulse[i];
+      double& normal = mode.impulse[i];
       if (!(normal >= -kNothing * weight[i])) {
         next_push_[i] = EventPush::none;
         ++broken;
@@ -317,13 +411,13 @@ CAROM_INLINE int EventModes<Isa, Dim, Most>::mend(const double* u, const int* sl
         normal = 0.0;
         for (int c = 0; c < kTangents; ++c) t[c] = 0.0;
       }
-    } else if (u[i] == 0.0 && rate[i] > 0.0) {
+    } else if (u[i] == 0.0 && mode.rate[i] > 0.0) {
       next_push_[i] = EventPush::held;
       ++broken;
       continue;
     }
     if (slip_.is_sector(slip[i])) continue;
-    const double limit = friction_[i] * impulse[i];
+    const double limit = friction_[i] * mode.impulse[i];
     if (choice_[i] == 0) {
       const int place = slip_.nearest(t, limit, kNothing);
       if (place != 0) {
@@ -342,15 +436,15 @@ CAROM_INLINE int EventModes<Isa, Dim, Most>::mend(const double* u, const int* sl
       } else if (!(share <= whole * (1.0 + kNothing))) {
         next_choice_[i] = slip_.sector(slip_.after(j));
         ++broken;
-      } else if (!slip_.opposes(choice_[i], moving[i])) {
+      } else if (!slip_.opposes(choice_[i], mode.moving[i])) {
         next_choice_[i] = slip[i] == 0 ? 0 : slip[i];
         ++broken;
       }
-    } else if (!slip_.opposes(choice_[i], moving[i])) {
+    } else if (!slip_.opposes(choice_[i], mode.moving[i])) {
       ++broken;
       next_choice_[i] = slip[i];
-      if (Dim == 3 && slip[i] == 0 && slip_.is_sector(moving[i])) {
-        const int j = slip_.index(choice_[i]), k = slip_.index(moving[i]);
+      if (Dim == 3 && slip[i] == 0 && slip_.is_sector(mode.moving[i])) {
+        const int j = slip_.index(choice_[i]), k = slip_.index(mode.moving[i]);
         if (slip_.after(j) == k) next_choice_[i] = slip_.ray(j);
         if (slip_.after(k) == j) next_choice_[i] = slip_.ray(k);
       }
@@ -359,19 +453,36 @@ CAROM_INLINE int EventModes<Isa, Dim, Most>::mend(const double* u, const int* sl
   return broken;
 }
 
+/// What the piece needs of the mode that holds, once for all its recalls.
 template <class Isa, int Dim, int Most>
-CAROM_CALL bool EventModes<Isa, Dim, Most>::find(const double* u, const int* slip,
-                                                 const double* weight, unsigned first) {
+CAROM_INLINE void EventModes<Isa, Dim, Most>::conclude(const double* u, const int* slip) {
+  mode.possible = true;
+  for (int i = 0; i < contacts_; ++i) {
+    if (u[i] > 0.0) continue;
+    if (idle_[i] != 0) {
+      move(i, slip);
+    } else if (push_[i] != EventPush::none) {
+      const double normal = mode.impulse[i], most = friction_[i] * normal;
+      mode.possible = mode.possible && !(normal < 0.0) &&
+                      !(slip_.beyond(mode.impulse + tangent(i), most) > EventRules::kCone * most);
+    }
+    slip_.project(mode.moving[i], mode.rate + tangent(i));
+  }
+}
+
+template <class Isa, int Dim, int Most>
+CAROM_CALL bool EventModes<Isa, Dim, Most>::search(const double* u, const int* slip,
+                                                   const double* weight, unsigned first) {
   first_ = first;
   int choosing = 0;
   bool able = false;
   for (int i = 0; i < contacts_; ++i) {
     idle_[i] = u[i] > 0.0 || !(weight[i] > 0.0) ? 1 : 0;
     able = able || idle_[i] == 0;
-    moving[i] = 0;
+    mode.moving[i] = 0;
     choice_[i] = 0;
   }
-  if (!able) return false;
+  if (!able || rest(u)) return false;
   for (int i = 0; i < contacts_; ++i) choosing += chooses(i, u, slip) ? 1 : 0;
   for (int tried = 0; tried < kMostTries; ++tried) {
     const int turn = tried % kTriesOfStart;
@@ -394,8 +505,11 @@ CAROM_CALL bool EventModes<Isa, Dim, Most>::find(const double* u, const int* sli
     const int broken = mend(u, slip, weight, number);
     if (broken == 0) {
       bool pushed = false;
-      for (int i = 0; i < contacts_; ++i) pushed = pushed || impulse[i] > 0.0;
-      if (pushed) return true;
+      for (int i = 0; i < contacts_; ++i) pushed = pushed || mode.impulse[i] > 0.0;
+      if (pushed) {
+        conclude(u, slip);
+        return true;
+      }
       if (choosing == 0) return false;
       for (int i = 0; i < contacts_; ++i) {
         guess(i, u, slip, hash(0x30000U + static_cast<unsigned>(tried * kGuesses + i)));

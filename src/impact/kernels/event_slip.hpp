@@ -185,18 +185,29 @@ class EventSlip {
     if constexpr (Dim == 2) {
       return magnitude(t[0]) - limit;
     } else {
-      double most = -kInfinity;
-      for (int j = 0; j < sectors_; ++j) most = larger(most, -along(j, t));
-      return most - limit * apothem();
+      return largest([&](int j) { return -along(j, t); }) - limit * apothem();
     }
   }
   /// min over friction directions of d_j . t: what full friction takes from slip t, negative.
   [[nodiscard]] CAROM_INLINE double most_opposed(const double* t) const {
     const double opposed[2] = {-t[0], Dim == 2 ? 0.0 : -t[kTangents - 1]};
-    return -direction_dot<Dim>(polygon_, nearest_direction<Dim>(polygon_, opposed), opposed);
+    return -largest([&](int j) { return direction_dot<Dim>(polygon_, j, opposed); });
   }
 
  private:
+  /// max of of(j) over the sectors; a few at once, each of which would wait for the one before it.
+  template <class Of>
+  [[nodiscard]] CAROM_INLINE double largest(Of&& of) const {
+    constexpr int kAtOnce = 4;
+    double most[kAtOnce] = {-kInfinity, -kInfinity, -kInfinity, -kInfinity};
+    int j = 0;
+    for (; j + kAtOnce <= sectors_; j += kAtOnce) {
+      for (int k = 0; k < kAtOnce; ++k) most[k] = larger(most[k], of(j + k));
+    }
+    for (; j < sectors_; ++j) most[0] = larger(most[0], of(j));
+    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+  }
+
   /// Distance of an edge from the middle.
   [[nodiscard]] CAROM_INLINE double apothem() const {
     return fused(polygon_.direction[0][0], polygon_.along[0][1],

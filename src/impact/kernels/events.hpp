@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "impact/kernels/event_missed.hpp"
 #include "impact/kernels/event_search.hpp"
 #include "impact/kernels/event_series.hpp"
 #include "impact/kernels/event_table.hpp"
@@ -130,16 +131,9 @@ class EventTrajectory {
   CAROM_INLINE void finish(TrajectoryEnd& end) {
     for (int k = 0; k < kRows; ++k) s_.u[k] = u_[k], s_.total[k] = total_[k];
     velocity(s_.v);
-    double wrong = 0.0;
-    for (int k = 0; k < kRows; ++k) {
-      double sum = 0.0;
-      for (int j = 0; j < run_.velocities; ++j) {
-        sum = fused(problem_.jacobian[static_cast<long>(k) * run_.velocities + j], s_.v[j], sum);
-      }
-      wrong = larger(wrong, magnitude(sum - u_[k]));
-    }
     if (sizes_.speed > 0.0) {
-      end.residual = event_residual(larger(wrong_, wrong), gained_, sizes_.speed, problem_.energy);
+      const double missed = event_missed(problem_, run_, kRows, sizes_.speed, u_, total_, s_.v);
+      end.residual = event_residual(larger(wrong_, missed), gained_, sizes_.speed, problem_.energy);
     }
     if (!certificate::within(end.residual, run_.residual_tolerance)) {
       end.status = TrajectoryStatus::failed;
