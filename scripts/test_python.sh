@@ -25,7 +25,7 @@ mkdir -p "$work"
 "$python" -m venv "$venv"
 pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
 "${pip[@]}" install "scikit-build-core>=1.1" "nanobind>=3.1" "nanobind-backend>=1.0" "numpy>=1.26" \
-  pytest h5py matplotlib 2>"$work/pip.log" ||
+  pytest pytest-xdist h5py matplotlib 2>"$work/pip.log" ||
   skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
 # What some tests compare with, where it can be had in a few megabytes.
 "${pip[@]}" install pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
@@ -43,7 +43,7 @@ run_quietly "Installing the wheel" "${pip[@]}" install --no-deps "$work"/carom-*
 
 start=$SECONDS
 set +e
-(cd "$work" && CAROM=$build/bin/carom "$venv/bin/python" -m pytest -q -p no:cacheprovider \
+(cd "$work" && CAROM=$build/bin/carom "$venv/bin/python" -m pytest -q -n "$jobs" -p no:cacheprovider \
   --junitxml="$work/report.xml" "$root/python/tests") >"$work/tests.log" 2>&1
 status=$?
 set -e

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ const std::vector<DeviceInfo>& cuda_devices();
 
 /// Widest instruction set that the cpu backend uses on this machine: "avx512", "avx2" or "generic".
 std::string_view cpu_instruction_set();
+
+/// The instruction sets that this build has code for, narrowest first; this machine need not run
+/// all of them.
+std::span<const std::string_view> cpu_instruction_sets();
 
 /// Number of hardware threads.
 int hardware_threads();

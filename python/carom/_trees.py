@@ -85,7 +85,7 @@ def resolved(description: Any) -> tuple[int, dict[str, Any]]:
         if joint not in joints:
             raise refuse(f"{where}: joint", repr(joint), "must be " + " or ".join(joints))
         if joint == "ball" and "axis" in each:
-            raise refuse(f"{where}: axis", repr(each["axis"]), "must be missing: a ball joint has none")
+            raise refuse(f"{where}: axis", repr(each["axis"]), "must be left out: a ball joint has none")
         made["slides"] = joint == "slide"
         made["ball"] = joint == "ball"
         for key, value in each.items():

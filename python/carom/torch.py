@@ -100,7 +100,7 @@ def _run(
         if value is not None and not isinstance(value, torch.Tensor):
             value = torch.as_tensor(np.asarray(value, dtype=np.float64))
         if value is not None and not value.is_floating_point():
-            raise refuse(name, f"of type {value.dtype}", "must be of a floating type")
+            raise refuse(name, f"of type {value.dtype}", "must have a floating-point type")
         tensors.append(value)
     kept: dict[str, Any] = {}
     call = _Call(solve, tuple(name for name, _, _ in given), outputs, at_kink, kept)

@@ -20,7 +20,6 @@
 #include <carom/stability.hpp>
 
 #include "core/build_fields.hpp"
-#include "cpu/simd/compiled.hpp"
 #include "families.hpp"
 #include "settings.hpp"
 
@@ -34,7 +33,7 @@ nb::dict info() {
                    [&](const char* name, const auto& value) { result[name] = value; });
   result["instruction_set"] = std::string(cpu_instruction_set());
   nb::list compiled;
-  for (const std::string_view set : cpu::compiled_instruction_sets()) compiled.append(set);
+  for (const std::string_view set : cpu_instruction_sets()) compiled.append(set);
   result["instruction_sets"] = compiled;
   result["hardware_threads"] = hardware_threads();
   nb::list devices;

@@ -11,6 +11,7 @@
 #include "api/log.hpp"
 #include "build_config.hpp"
 #include "core/backends.hpp"
+#include "cpu/simd/compiled.hpp"
 
 namespace carom {
 
@@ -80,6 +81,10 @@ const std::vector<DeviceInfo>& cuda_devices() {
 }
 
 std::string_view cpu_instruction_set() { return cpu::instruction_set(); }
+
+std::span<const std::string_view> cpu_instruction_sets() {
+  return cpu::compiled_instruction_sets();
+}
 
 int hardware_threads() {
   const unsigned threads = std::thread::hardware_concurrency();

@@ -339,7 +339,7 @@ carom_code guarded(Call&& call) noexcept {
   } catch (const std::exception& error) {
     return failed(CAROM_FAILED, error.what());
   } catch (...) {
-    return failed(CAROM_FAILED, "an exception that is none of C++");
+    return failed(CAROM_FAILED, "an exception of an unknown type");
   }
 }
 
@@ -358,7 +358,7 @@ struct carom_solver {
 namespace {
 carom::AnySolver& of(const carom_solver* solver) {
   if (solver == nullptr)
-    carom::require::refuse({}, "solver", {}, "NULL", "must be of carom_create");
+    carom::require::refuse({}, "solver", {}, "NULL", "must come from carom_create");
   return *solver->own;
 }
 }  // namespace

@@ -37,9 +37,9 @@ void check_inertia(const TreePart& part, const SpatialTreeLink& link) {
 }
 
 void check_ball(const TreePart& part, const SpatialTreeLink& link) {
-  if (link.slides) part.refuse("slides", "true", "must be false of a ball joint");
+  if (link.slides) part.refuse("slides", "true", "must be false for a ball joint");
   const auto none = [&](const char* field, double value) {
-    if (value != 0.0) part.refuse(field, message::number(value), "must be 0 of a ball joint");
+    if (value != 0.0) part.refuse(field, message::number(value), "must be 0 for a ball joint");
   };
   none("stiffness", link.stiffness);
   none("rest", link.rest);

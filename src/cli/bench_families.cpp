@@ -266,8 +266,8 @@ std::vector<FamilyContestant> family_contestants(const FamilyBench& bench, const
   if (all > 1) add(Backend::cpu, all, count);
   add(Backend::cuda, 1, count);
   if (list.empty()) {
-    throw InvalidInput(fmt::format("--backend is {}: {} is a {}, which it does not take",
-                                   bench.backend, bench.target, work.kind));
+    throw InvalidInput(fmt::format("--backend is {}: it does not compute {}, a {}", bench.backend,
+                                   bench.target, work.kind));
   }
   return list;
 }

@@ -56,7 +56,7 @@ run::BounceRequest bounce_request(const BounceOptions& options, int contacts) {
     request.rounds.push_back(choice<BounceRounds>("--rounds", word));
   }
   if (options.springs.empty()) {
-    if (!options.gaps.empty()) throw InvalidInput("--gaps: belongs to --lzb, which is missing");
+    if (!options.gaps.empty()) throw InvalidInput("--gaps: needs --lzb");
     return request;
   }
   CompliantContacts springs;

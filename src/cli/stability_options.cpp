@@ -191,7 +191,7 @@ run::StanceQuestions stance_questions(const StabilityOptions& options,
     std::copy(x.begin(), x.end(), questions.start->begin());
   }
   if (!options.count.empty()) {
-    if (options.start.empty()) throw InvalidInput("--events: belongs to --start, which is missing");
+    if (options.start.empty()) throw InvalidInput("--events: needs --start");
     questions.events = parse_count("--events", options.count, 1, std::int64_t{1} << 24);
   }
   return questions;

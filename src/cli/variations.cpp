@@ -71,7 +71,7 @@ void GivenOnce::add(const std::string& name, const std::string& option) {
 std::int64_t draws_of(const VariationOptions& options, std::int64_t most) {
   if (options.draws.empty()) return 1;
   if (options.random.empty()) {
-    throw InvalidInput("--draws: belongs to --random, which is missing");
+    throw InvalidInput("--draws: needs --random");
   }
   return parse_count("--draws", options.draws, 1, most);
 }

@@ -135,7 +135,8 @@ class PointJudge {
         if (said == 0 && proven) {
           report_.refute(index_, fmt::format("ambiguous_modes: {} is missing", word));
         }
-        if (said > 1) report_.refute(index_, fmt::format("ambiguous_modes: {} stands twice", word));
+        if (said > 1)
+          report_.refute(index_, fmt::format("ambiguous_modes: {} is given twice", word));
       }
     }
     for (const std::string& word : kept_.ambiguous_modes) {

@@ -127,7 +127,7 @@ ImpactEvent parse_event(std::string_view text, std::span<const std::string> cont
     const auto name = std::find(contact_names.begin(), contact_names.end(), said[0]);
     if (name == contact_names.end()) {
       std::vector<std::string> known(contact_names.begin(), contact_names.end());
-      refuse(text, known.empty() ? "must name a contact, of which there is none"
+      refuse(text, known.empty() ? "must name a contact: the problem has none"
                                  : "must name a contact: " + joined(known, " or "));
     }
     const auto contact = static_cast<std::size_t>(name - contact_names.begin());

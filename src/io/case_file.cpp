@@ -56,7 +56,7 @@ run::LcpProblem read_lcp(const nlohmann::json& object, const std::string& where)
   run::LcpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
-  require_at_most(problem.vector.size(), "the order, numbers of q, is", kMaxLcpOrder, where);
+  require_at_most(problem.vector.size(), "the order, the length of q, is", kMaxLcpOrder, where);
   Matrix matrix = read_matrix(object, "M", where);
   require_square(matrix, "M", problem.vector.size(), where);
   problem.order = matrix.rows;
@@ -102,14 +102,14 @@ run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
   problem.cost = read_numbers(object, "c", where);
   if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
   Matrix matrix = read_matrix(object, "A", where);
-  require_at_most(problem.cost.size(), "the number of columns, numbers of c, is", kMaxLpColumns,
+  require_at_most(problem.cost.size(), "the number of columns, the length of c, is", kMaxLpColumns,
                   where);
   require_at_most(static_cast<std::size_t>(matrix.rows), "the number of rows of A is", kMaxLpRows,
                   where);
   problem.rows = matrix.rows;
   problem.columns = static_cast<int>(problem.cost.size());
   if (matrix.rows > 0 && matrix.columns != problem.columns) {
-    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as c has numbers", where,
+    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, the length of c", where,
                                    matrix.columns, problem.columns));
   }
   require_agreement(object, "m", problem.rows, where);
@@ -194,7 +194,7 @@ run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std:
   run::QpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");
-  require_at_most(problem.vector.size(), "the number of variables, numbers of q, is",
+  require_at_most(problem.vector.size(), "the number of variables, the length of q, is",
                   kMaxQpVariables, where);
   problem.variables = static_cast<int>(problem.vector.size());
   Matrix hessian = read_matrix(object, "P", where);
@@ -205,7 +205,7 @@ run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std:
   require_at_most(static_cast<std::size_t>(matrix.rows), "the number of rows of A is", kMaxQpRows,
                   where);
   if (matrix.rows > 0 && matrix.columns != problem.variables) {
-    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, as q has numbers", where,
+    throw InvalidInput(fmt::format("{}: A has {} columns: must have {}, the length of q", where,
                                    matrix.columns, problem.variables));
   }
   require_agreement(object, "m", matrix.rows, where);

@@ -81,7 +81,7 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
 
   const std::string place = group + "/enclosure";
   const auto status = value_of<EnclosureStatus>(reader.text_attribute(place, "status"));
-  if (!status) refuse("status of the enclosure is none of " + listed<EnclosureStatus>());
+  if (!status) refuse("status of the enclosure must be one of " + listed<EnclosureStatus>());
   kept.set.status = *status;
   const std::vector<double> bounds = reader.doubles(place + "/bounds");
   if (bounds.size() != 2 * rows) {

@@ -79,7 +79,7 @@ class Watcher {
   void begin_key(const std::string& key) {
     open_.back().key = key;
     if (!open_.back().keys.insert(key).second) {
-      throw InvalidInput(fmt::format("key \"{}\" stands twice in one object", key));
+      throw InvalidInput(fmt::format("key \"{}\" is given twice in one object", key));
     }
   }
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
+#include "core/exact/interval.hpp"
 #include "stability/exact/copositive.hpp"
-#include "stability/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"
 
 namespace carom::exact {

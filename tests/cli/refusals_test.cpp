@@ -142,7 +142,7 @@ TEST(RefusedFile, TextThatIsNotAProblem) {
   expect_refusal(impact(overflow), {"bad.json", "1e999"});
   std::string twice = block().dump();
   twice.replace(twice.find("\"name\""), 6, "\"velocity\"");
-  expect_refusal(impact(twice), {"bad.json", "\"velocity\" stands twice"});
+  expect_refusal(impact(twice), {"bad.json", "\"velocity\" is given twice"});
 }
 
 TEST(RefusedFile, MissingFileNamesTheModels) {

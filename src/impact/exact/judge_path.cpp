@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <sstream>
 
+#include "core/exact/interval.hpp"
 #include "impact/friction_polygon.hpp"
-#include "stability/exact/interval.hpp"
 
 namespace carom::exact {
 

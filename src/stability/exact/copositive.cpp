@@ -1,6 +1,6 @@
 #include "stability/exact/copositive.hpp"
 
-#include "stability/exact/interval.hpp"
+#include "core/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"
 
 namespace carom::exact {

@@ -5,7 +5,7 @@
 
 #include <carom/types/stability.hpp>
 
-#include "stability/exact/interval.hpp"
+#include "core/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"
 
 /// A stance's zero-order data in intervals, from only its own numbers. All is

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stability/exact/interval.hpp"
+#include "core/exact/interval.hpp"
 
 namespace carom::exact {
 
