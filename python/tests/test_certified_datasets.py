@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -45,6 +46,17 @@ def rows_of(folder, problems):
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
     return made(tmp_path_factory.mktemp("sets") / "s", "impact-sets-2c", 40)
+
+
+def test_the_network_in_torch(tmp_path):
+    pytest.importorskip("torch")
+    from conftest import ROOT
+
+    folder = made(tmp_path / "s", "impact-sets-2c", 300)
+    done = subprocess.run([sys.executable, ROOT / "examples" / "outcome_sets_torch.py", folder, "--steps", "200"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    network, one = map(float, re.findall(r"[0-9.]+", done.stdout))
+    assert 0.05 < network < 0.8 * one
 
 
 @pytest.fixture(scope="module")

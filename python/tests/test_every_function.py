@@ -3,10 +3,14 @@ memory stays, a call that is refused leaves nothing behind, Ctrl-C ends it."""
 
 from __future__ import annotations
 
+import concurrent.futures
+import dataclasses
 import gc
 import os
 import pathlib
 import resource
+import sys
+import sysconfig
 import threading
 import time
 
@@ -130,6 +134,40 @@ def test_other_threads_run_meanwhile(name):
     assert spent > 0.15
     # Arrays are made before and after with the GIL held in part; a call that held it would leave a few.
     assert len(ticks) > 20 * spent
+
+
+def bits(answer):
+    """Of all arrays and numbers of an answer; not how long it took."""
+    if dataclasses.is_dataclass(answer):
+        answer = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
+    if isinstance(answer, dict):
+        return b"".join(bits(value) for name, value in answer.items() if "seconds" not in name)
+    if isinstance(answer, (list, tuple)):
+        return b"".join(map(bits, answer))
+    if answer is None or isinstance(answer, (str, bytes)):
+        return str(answer).encode()
+    array = np.asarray(answer)
+    return array.tobytes() if array.dtype != object else b""
+
+
+def test_eight_threads_give_the_same_bits():
+    """All functions in each thread at once, each thread from another one on. On a Python without the GIL they
+    run at the same time in Python, too."""
+    gil = getattr(sys, "_is_gil_enabled", lambda: True)
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert not gil(), "the module turned the GIL on"
+    names = list(CALLS)
+    alone = {name: bits(call(few)) for name, (call, _, few, _) in CALLS.items()}
+    assert len(alone["solve_lcp"]) > 4 * 16 * 8 and len(set(alone.values())) == len(alone)
+    start = threading.Barrier(8)
+
+    def turn(first):
+        start.wait()
+        order = names[3 * first :] + names[: 3 * first]
+        return [name for name in order if bits(CALLS[name][0](CALLS[name][2])) != alone[name]]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(turn, range(8))) == [[]] * 8
 
 
 def resident():
