@@ -17,6 +17,7 @@
 #include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_qp.hpp>
+#include <carom/derivative_worlds.hpp>
 #include <carom/equilibrium_certificate.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>

@@ -112,6 +112,29 @@ class StepTangent(Derivative):
     """Directional derivatives velocity (n, nv), increment (n, nq or nv), force (n, m), kinetic_energy (n)."""
 
 
+@result
+class RunGradient(Derivative):
+    """Gradients of a run of worlds: parameters, by name, a number where one was given for all worlds (the
+    sum) and (w) where an array was; step_size, a number; position (w, nq) and velocity (w, nv) of the start, with
+    the parameters held. status: the worst of a world's steps; first_step that is not smooth, -1 none; touch: least
+    |phi| / (h |dphi/dt|) of a row that only pushes, where its damper is switched and the step jumps; margin the
+    least, residual, condition, shift the largest of a step, doubtful of all steps (w)."""
+
+    _apart = ("parameters", "step_size")
+    parameters: dict[str, Any]
+    step_size: float
+    position: np.ndarray
+    velocity: np.ndarray
+    status: np.ndarray
+    first_step: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    touch: np.ndarray
+    doubtful: np.ndarray
+
+
 def _settings(at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "at_kink": "nan" if at_kink == "raise" else at_kink}
 
@@ -144,6 +167,38 @@ def wanted(wrt: Iterable[str] | None, known: Sequence[str]) -> list[str]:
         if name not in known:
             raise refuse("wrt", repr(name), "must be of " + ", ".join(known))
     return names
+
+
+def run_gradient(
+    run: Any, given: Mapping[str, Any], wrt: Any, at_kink: str, on_error: str, checkpoint: int, settings: dict[str, Any]
+) -> RunGradient:
+    """Of a compliant.WorldsResult."""
+    made = cotangents(
+        {name: value if value is None or np.ndim(value) else np.full(getattr(run, name).shape, value)
+         for name, value in given.items()},
+        {name: getattr(run, name).shape for name in given},
+    )  # fmt: skip
+    scenario = next(entry for entry in _core.scenarios() if entry["name"] == run.scenario)
+    names = [parameter["name"] for parameter in scenario["parameters"]]
+    known = [name for name in names if name not in scenario["sizes"]] + ["step_size"]
+    asked = wanted(wrt, known)
+    if run.cancelled:
+        raise refuse("worlds", "cancelled", "a run that was stopped has no derivative")
+    problem = run.problem
+    given_for = problem["parameters"]
+    columns = {name: value if isinstance(value, list) else [value] for name, value in given_for.items()}
+    found = _core.differentiate_worlds(
+        run.scenario, columns, {**problem["run"], "stride": 0}, problem["solver"], made,
+        _settings(at_kink, settings), asked, int(checkpoint),
+    )  # fmt: skip
+    all_of = found["parameters"]
+    found["parameters"] = {
+        name: column if isinstance(given_for.get(name), list) else float(column.sum())
+        for name, column in zip(names, all_of.T) if name in asked
+    }
+    found["step_size"] = float(found["step_size"].sum()) if "step_size" in asked else None
+    answer: RunGradient = _judged(RunGradient(**found), at_kink, on_error)
+    return answer
 
 
 class Inputs:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
-from ._derivatives import SETTINGS, Differentiable, StepGradient, StepTangent
+from ._derivatives import SETTINGS, Differentiable, RunGradient, StepGradient, StepTangent, run_gradient
 from ._progress import called
 from ._results import Batched, RowType, checked, result
 from ._settings import in_words, takes_settings
@@ -112,7 +112,7 @@ class StepResult(Batched, Differentiable):
 class WorldsResult(Batched):
     """w worlds after their steps: position (w, nq), velocity (w, nv), force of the last step,
     displacement, energy [J], max_residual, failed, steps_taken, status, ... (w); frames of every
-    stride: frame_time (f) [s], frame_state (f, w, nq + nv), frame_energy (f, w)."""
+    stride: frame_time (f) [s], frame_state (f, w, nq + nv), frame_energy (f, w); problem: what was asked."""
 
     _apart = ("frame_time", "frame_state", "frame_energy")
     scenario: str
@@ -137,6 +137,23 @@ class WorldsResult(Batched):
     iterations_max: np.ndarray
     rows_max: np.ndarray
     status: np.ndarray
+    problem: dict[str, Any]
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def vjp(
+        self, *, displacement: Any = None, position: Any = None, velocity: Any = None, wrt: Any = None,
+        at_kink: str = "mean", on_error: str = "status", checkpoint: int = 0, **settings: Any,
+    ) -> RunGradient:  # fmt: skip
+        """The gradient, in parameters, step size and the state at the start, of a loss from its gradient in
+        displacement (w), position (w, nq), velocity (w, nv) at the end; a number or one row is for all worlds.
+
+        The run is taken again and followed backwards, step by step, in one call. wrt: names of parameters, or
+        "step_size"; None all. checkpoint: states are kept every so many steps, 0: about the root of their number;
+        the result has the same bits for any. What is differentiated is the discrete map, whose damper is switched
+        where phi changes its sign: RunGradient.touch. Redundant contacts of a body that turns have no derivative
+        in its centripetal term: take the run with centripetal=False. Errors: InvalidInput."""
+        given = {"displacement": displacement, "position": position, "velocity": velocity}
+        return run_gradient(self, given, wrt, at_kink, on_error, checkpoint, settings)
 
     def plot(self, state: int = 0, ax: Any = None) -> Any:
         """One state of every world over time, from the stored frames. Needs matplotlib."""
@@ -266,4 +283,7 @@ def worlds(
         scenario, {key: column.tolist() for key, column in taken.items()}, run, in_words(settings),
         backend, called(progress), workspace,
     )  # fmt: skip
-    return checked(WorldsResult(scenario=scenario, **answer), on_error)
+    run["steps"], run["step_size"] = answer["steps"], answer["step_size"]
+    given = {name: column.tolist() if np.ndim((parameters or {})[name]) else float(column[0]) for name, column in taken.items()}
+    problem = {"parameters": given, "run": run, "solver": in_words(settings)}
+    return checked(WorldsResult(scenario=scenario, **answer, problem=problem), on_error)

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <carom/compliant.hpp>
+#include <carom/derivative_worlds.hpp>
 #include <carom/models/scenarios.hpp>
 
 #include "call.hpp"
@@ -79,14 +80,9 @@ nb::dict worlds_of(WorldsResult&& result) {
   return all;
 }
 
-nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict& given,
-                const nb::dict& settings, nb::handle backend, nb::object progress,
-                nb::handle workspace) {
-  const models::Scenario& scenario = models::find_scenario(name);
+/// The run with each world's parameters.
+WorldRun run_of(const models::Scenario& scenario, const Columns& columns, const nb::dict& given) {
   auto run = settings_from<WorldRun>(given);
-  const auto chosen = settings_from<CompliantSettings>(settings);
-  const auto where = enumerator<Backend>("backend", backend);
-  Workspace* const memory = workspace_of(workspace);
   for (std::size_t w = 0; w < static_cast<std::size_t>(run.worlds); ++w) {
     std::vector<double> row;
     if (run.isolate) {  // values out of range are this world's own trouble
@@ -103,6 +99,17 @@ nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict&
     }
     run.parameters.insert(run.parameters.end(), row.begin(), row.end());
   }
+  return run;
+}
+
+nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict& given,
+                const nb::dict& settings, nb::handle backend, nb::object progress,
+                nb::handle workspace) {
+  const models::Scenario& scenario = models::find_scenario(name);
+  WorldRun run = run_of(scenario, columns, given);
+  const auto chosen = settings_from<CompliantSettings>(settings);
+  const auto where = enumerator<Backend>("backend", backend);
+  Workspace* const memory = workspace_of(workspace);
   Listener listener(std::move(progress));
   run.progress = [&](const WorldProgress& at) {
     return listener.go_on(at.steps_done, at.steps_total);
@@ -113,6 +120,41 @@ nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict&
   return worlds_of(std::move(result));
 }
 
+nb::dict differentiate_run(const std::string& name, const Columns& columns, const nb::dict& given,
+                           const nb::dict& solver, const nb::dict& cotangent,
+                           const nb::dict& settings, const std::vector<std::string>& wanted,
+                           std::int64_t checkpoint) {
+  const models::Scenario& scenario = models::find_scenario(name);
+  const WorldRun run = run_of(scenario, columns, given);
+  const auto step = settings_from<CompliantSettings>(solver);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  WorldsCotangent of_end;
+  for (const auto& [field, array] : {std::pair{"position", &of_end.position},
+                                     {"velocity", &of_end.velocity},
+                                     {"displacement", &of_end.displacement}}) {
+    if (cotangent.contains(field)) *array = copied<double>(cotangent[field]);
+  }
+  WorldsGradient found = without_gil([&] {
+    return differentiate_worlds(scenario, run, of_end, step, chosen, wanted, checkpoint);
+  });
+  const auto w = static_cast<std::size_t>(run.worlds);
+  nb::dict all;
+  all["parameters"] = array_of(std::move(found.parameters), {w, scenario.parameters.size()});
+  all["step_size"] = array_of(std::move(found.step_size));
+  const std::size_t nq = found.position.size() / w, nv = found.velocity.size() / w;
+  all["position"] = array_of(std::move(found.position), {w, nq});
+  all["velocity"] = array_of(std::move(found.velocity), {w, nv});
+  all["status"] = array_of(std::move(found.status));
+  all["first_step"] = array_of(std::move(found.first_step));
+  all["residual"] = array_of(std::move(found.residual));
+  all["margin"] = array_of(std::move(found.margin));
+  all["condition"] = array_of(std::move(found.condition));
+  all["shift"] = array_of(std::move(found.shift));
+  all["touch"] = array_of(std::move(found.touch));
+  all["doubtful"] = array_of(std::move(found.doubtful));
+  return all;
+}
+
 }  // namespace
 
 void add_compliant(nb::module_& module) {
@@ -121,6 +163,7 @@ void add_compliant(nb::module_& module) {
              "rows"_a, "positions"_a, "settings"_a, "backend"_a, "workspace"_a.none());
   module.def("step_worlds", worlds, "scenario"_a, "parameters"_a, "run"_a, "settings"_a,
              "backend"_a, "progress"_a.none(), "workspace"_a.none());
+  module.def("differentiate_worlds", differentiate_run);
   module.def("scenarios", scenarios);
   module.def("compliant_settings", described<CompliantSettings>);
   module.def("world_settings", described<WorldRun>);

@@ -6,7 +6,6 @@
 #include "api/world_run.hpp"
 #include "compliant/programme_worlds.hpp"
 #include "core/backends.hpp"
-#include "core/settings.hpp"
 #include "core/workspace.hpp"
 
 namespace carom {
@@ -18,57 +17,12 @@ namespace {
 constexpr std::int64_t kFirstChunk = 16, kFirstSteps = 1 << 16;
 constexpr double kChunkSeconds = 0.1;
 
-/// Which worlds' parameters are refused; throws unless they may be isolated.
-std::vector<bool> refused_worlds(const models::Scenario& scenario, const WorldRun& run) {
-  const std::size_t count = scenario.parameters.size();
-  std::vector<bool> refused(static_cast<std::size_t>(run.worlds), false);
-  const bool shared = run.parameters.size() == count;
-  if (!run.isolate || shared || run.parameters.size() != refused.size() * count) {
-    models::validate_worlds(scenario, shared ? 1 : run.worlds, run.parameters);
-    return refused;
-  }
-  // The first world that is good by itself fixes the sizes of all.
-  std::int64_t head = -1;
-  for (std::size_t w = 0; w < refused.size(); ++w) {
-    const std::span<const double> own(run.parameters.data() + w * count, count);
-    try {
-      models::validate_worlds(scenario, 1, own);
-      if (head < 0) head = static_cast<std::int64_t>(w);
-      std::vector<double> pair(
-          run.parameters.begin() + head * static_cast<std::int64_t>(count),
-          run.parameters.begin() + (head + 1) * static_cast<std::int64_t>(count));
-      pair.insert(pair.end(), own.begin(), own.end());
-      models::validate_worlds(scenario, 2, pair);
-    } catch (const InvalidInput&) {
-      refused[w] = true;
-      if (w + 1 == refused.size() && head < 0) throw;
-    }
-  }
-  return refused;
-}
-
-/// The run's worlds with what the scenario recommends in place of what was left open.
-WorldRunner set_up(const models::Scenario& scenario, const WorldRun& run,
-                   const CompliantSettings& settings) {
-  require::settings(run);
-  WorldRun given = run;
-  if (given.parameters.empty()) given.parameters = models::scenario_parameters(scenario);
-  std::vector<bool> refused = refused_worlds(scenario, given);
-  return {scenario,
-          run.worlds,
-          std::move(given.parameters),
-          std::move(refused),
-          {run.step_size > 0.0 ? run.step_size : scenario.step_size, settings.tolerance,
-           contact_iterations(settings), settings.centripetal},
-          settings};
-}
-
 }  // namespace
 
 WorldsResult step_worlds(const models::Scenario& scenario, const WorldRun& run,
                          const CompliantSettings& settings, Backend backend, Workspace* workspace) {
   settings.validate();
-  WorldRunner runner = set_up(scenario, run, settings);
+  WorldRunner runner = set_up_worlds(scenario, run, settings);
   WorldStates& states = runner.states();
   const std::int64_t steps = run.steps > 0 ? run.steps : scenario.steps;
   WorldsResult result;

@@ -6,6 +6,7 @@
 #include <carom/models/scenarios.hpp>
 
 #include "core/constants.hpp"
+#include "core/settings.hpp"
 
 namespace carom {
 
@@ -16,6 +17,35 @@ Status status_of(const kernels::WorldRecord& record, bool refused, bool cancelle
   if (record.broken) return Status::numerical_error;
   if (cancelled && !record.finished) return Status::cancelled;
   return record.failed > 0 ? Status::inaccurate : Status::solved;
+}
+
+/// Which worlds' parameters are refused; throws unless they may be isolated.
+std::vector<bool> refused_worlds(const models::Scenario& scenario, const WorldRun& run) {
+  const std::size_t count = scenario.parameters.size();
+  std::vector<bool> refused(static_cast<std::size_t>(run.worlds), false);
+  const bool shared = run.parameters.size() == count;
+  if (!run.isolate || shared || run.parameters.size() != refused.size() * count) {
+    models::validate_worlds(scenario, shared ? 1 : run.worlds, run.parameters);
+    return refused;
+  }
+  // The first world that is good by itself fixes the sizes of all.
+  std::int64_t head = -1;
+  for (std::size_t w = 0; w < refused.size(); ++w) {
+    const std::span<const double> own(run.parameters.data() + w * count, count);
+    try {
+      models::validate_worlds(scenario, 1, own);
+      if (head < 0) head = static_cast<std::int64_t>(w);
+      std::vector<double> pair(
+          run.parameters.begin() + head * static_cast<std::int64_t>(count),
+          run.parameters.begin() + (head + 1) * static_cast<std::int64_t>(count));
+      pair.insert(pair.end(), own.begin(), own.end());
+      models::validate_worlds(scenario, 2, pair);
+    } catch (const InvalidInput&) {
+      refused[w] = true;
+      if (w + 1 == refused.size() && head < 0) throw;
+    }
+  }
+  return refused;
 }
 
 }  // namespace
@@ -106,6 +136,21 @@ void WorldRunner::finish(WorldsResult& result) {
   result.force = std::move(states_.impulse);
   result.position = std::move(states_.position);
   result.velocity = std::move(states_.velocity);
+}
+
+WorldRunner set_up_worlds(const models::Scenario& scenario, const WorldRun& run,
+                          const CompliantSettings& settings) {
+  require::settings(run);
+  WorldRun given = run;
+  if (given.parameters.empty()) given.parameters = models::scenario_parameters(scenario);
+  std::vector<bool> refused = refused_worlds(scenario, given);
+  return {scenario,
+          run.worlds,
+          std::move(given.parameters),
+          std::move(refused),
+          {run.step_size > 0.0 ? run.step_size : scenario.step_size, settings.tolerance,
+           contact_iterations(settings), settings.centripetal},
+          settings};
 }
 
 }  // namespace carom

@@ -17,6 +17,7 @@ class WorldRunner {
               const CompliantSettings& step);
 
   WorldStates& states() { return states_; }
+  [[nodiscard]] const WorldModel& model() const { return model_; }
 
   /// After `done` steps, [worlds].
   [[nodiscard]] std::vector<double> energies(std::int64_t done) const;
@@ -41,5 +42,10 @@ class WorldRunner {
   std::vector<bool> refused_;
   const CompliantSettings& step_;
 };
+
+/// The run's worlds at their start, with what the scenario recommends in place of what was left
+/// open. Errors: InvalidInput.
+WorldRunner set_up_worlds(const models::Scenario& scenario, const WorldRun& run,
+                          const CompliantSettings& settings);
 
 }  // namespace carom

@@ -19,8 +19,9 @@ enum class RowType : std::uint8_t {
 namespace kernels {
 
 /// Rows of one world at one instant. jacobian: [count, velocities], non-zero in columns
-/// [begin_i, end_i) only; the other arrays: [count].
-struct ConstraintRows {
+/// [begin_i, end_i) only; the other arrays: [count]. T: double, or a number with its derivatives.
+template <class T>
+struct ConstraintRowsOf {
   int velocities = 0;
   int capacity = 0;
   int count = 0;
@@ -28,31 +29,31 @@ struct ConstraintRows {
   int* slot = nullptr;  ///< names the row over time, below `capacity`: its impulse is kept by it
   int* begin = nullptr;
   int* end = nullptr;
-  double* jacobian = nullptr;        ///< G
-  double* jacobian_dot_v = nullptr;  ///< (dG/dt) v
-  double* phi = nullptr;
-  double* stiffness = nullptr;  ///< K >= 0
-  double* damping = nullptr;    ///< B >= 0
-  double* friction = nullptr;   ///< mu of a normal row
+  T* jacobian = nullptr;        ///< G
+  T* jacobian_dot_v = nullptr;  ///< (dG/dt) v
+  T* phi = nullptr;
+  T* stiffness = nullptr;  ///< K >= 0
+  T* damping = nullptr;    ///< B >= 0
+  T* friction = nullptr;   ///< mu of a normal row
 
   /// Appends a row that is zero in columns [begin, end); returns its index.
-  CAROM_INLINE int add(RowType kind, int name, int first, int last, double deformation, double k,
-                       double b) {
+  CAROM_INLINE int add(RowType kind, int name, int first, int last, T deformation, T k, T b) {
     const int i = count++;
     type[i] = kind;
     slot[i] = name;
     begin[i] = first;
     end[i] = last;
-    jacobian_dot_v[i] = 0.0;
+    jacobian_dot_v[i] = T(0.0);
     phi[i] = deformation;
     stiffness[i] = k;
     damping[i] = b;
-    friction[i] = 0.0;
-    for (int j = first; j < last; ++j) row(i)[j] = 0.0;
+    friction[i] = T(0.0);
+    for (int j = first; j < last; ++j) row(i)[j] = T(0.0);
     return i;
   }
-  CAROM_INLINE double* row(int i) const { return jacobian + static_cast<long>(i) * velocities; }
+  CAROM_INLINE T* row(int i) const { return jacobian + static_cast<long>(i) * velocities; }
 };
+using ConstraintRows = ConstraintRowsOf<double>;
 
 CAROM_HOST_DEVICE constexpr long constraint_reals(int capacity, int velocities) {
   return static_cast<long>(capacity) * (velocities + 5L);
@@ -60,9 +61,10 @@ CAROM_HOST_DEVICE constexpr long constraint_reals(int capacity, int velocities) 
 CAROM_HOST_DEVICE constexpr long constraint_ints(int capacity) { return 3L * capacity; }
 
 /// Lays the rows' arrays out in scratch memory. types: [capacity].
-CAROM_INLINE ConstraintRows make_rows(int capacity, int velocities, double* reals, int* ints,
-                                      RowType* types) {
-  ConstraintRows rows;
+template <class T>
+CAROM_INLINE ConstraintRowsOf<T> make_rows(int capacity, int velocities, T* reals, int* ints,
+                                           RowType* types) {
+  ConstraintRowsOf<T> rows;
   rows.velocities = velocities;
   rows.capacity = capacity;
   rows.type = types;
@@ -70,7 +72,7 @@ CAROM_INLINE ConstraintRows make_rows(int capacity, int velocities, double* real
   rows.begin = ints + capacity;
   rows.end = ints + 2L * capacity;
   rows.jacobian = reals;
-  double* column = reals + static_cast<long>(capacity) * velocities;
+  T* column = reals + static_cast<long>(capacity) * velocities;
   rows.jacobian_dot_v = column;
   rows.phi = column + capacity;
   rows.stiffness = column + 2L * capacity;

@@ -6,10 +6,13 @@ namespace carom::cpu::simd {
 struct InstructionSet;
 struct LcpDerivativeRange;
 struct StepDerivativeRange;
+struct WorldMap;
+struct WorldPullback;
 
 struct DerivativeCode {
   void (*lcps)(const LcpDerivativeRange&);
   void (*steps)(const StepDerivativeRange&);
+  bool (*pull_back_world)(const WorldPullback&, const WorldMap&, double* gradient);
 };
 
 // What the units of an instruction set define.
@@ -17,6 +20,8 @@ template <class Isa>
 void differentiate_lcps(const LcpDerivativeRange& range);
 template <class Isa>
 void differentiate_steps(const StepDerivativeRange& range);
+template <class Isa>
+bool pull_back_world(const WorldPullback& world, const WorldMap& map, double* gradient);
 template <class Isa>
 const DerivativeCode& derivative_entries();
 

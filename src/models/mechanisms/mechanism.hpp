@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <concepts>
 
 #include <carom/device/numeric.hpp>
@@ -22,6 +23,9 @@
 /// of its gap along v, d gap / dt = J_0 v, positive separating; rows after it are the tangents of
 /// a contact, velocities of the touching points against each other: one in the plane (the normal
 /// turned by -90 degrees), two in space (right-handed, t1 x t2 = n).
+///
+/// Names that end in Of are templates over the number, double or DualNumber (dual_number.hpp), by
+/// which the derivatives of worlds are found.
 namespace carom::kernels {
 
 struct MechanismSizes {
@@ -96,7 +100,10 @@ template <int kPositions, int kConstraints, int kRowsOfOne>
 struct PlainMechanism {
   static constexpr int kRows = kRowsOfOne;
   static constexpr MechanismSizes kSizes{kPositions, kPositions, kConstraints};
-  static CAROM_INLINE MechanismSizes sizes(const double*) { return kSizes; }
+  template <class T>
+  static CAROM_INLINE MechanismSizes sizes(const T*) {
+    return kSizes;
+  }
   static CAROM_INLINE void rates(const double* v, double* q_dot) {
     for (int j = 0; j < kPositions; ++j) q_dot[j] = v[j];
   }
@@ -107,12 +114,19 @@ inline constexpr double kPi = 3.14159265358979323846;
 CAROM_INLINE int whole(double count) {
   return static_cast<int>(count + 0.5);  // NOLINT(bugprone-incorrect-roundings): no such number
 }
-CAROM_INLINE double radians(double degrees) { return degrees * kPi / 180.0; }
+template <class T>
+CAROM_INLINE T radians(T degrees) {
+  return degrees * kPi / 180.0;
+}
+/// Without derivatives.
+CAROM_INLINE double number_of(double x) { return x; }
+CAROM_INLINE double power(double base, double exponent) { return std::pow(base, exponent); }
 
 /// diag(d) as a matrix.
-CAROM_INLINE void put_diagonal(int n, const double* d, double* matrix) {
+template <class T>
+CAROM_INLINE void put_diagonal(int n, const T* d, T* matrix) {
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) matrix[i * n + j] = i == j ? d[i] : 0.0;
+    for (int j = 0; j < n; ++j) matrix[i * n + j] = i == j ? d[i] : T(0.0);
   }
 }
 

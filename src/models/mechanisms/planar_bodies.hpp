@@ -9,37 +9,42 @@ namespace carom::kernels {
 
 /// Contact of a body's point with the world or with another body. The normal points into the body,
 /// away from what it touches; arms lead from the centres of mass to the touching point.
-struct PlanarContact {
-  double gap = 0.0;
-  double normal[2] = {0.0, 1.0};
-  double arm[2] = {0.0, 0.0};
-  double other_arm[2] = {0.0, 0.0};
+template <class T>
+struct PlanarContactOf {
+  T gap{0.0};
+  T normal[2] = {T(0.0), T(1.0)};
+  T arm[2] = {T(0.0), T(0.0)};
+  T other_arm[2] = {T(0.0), T(0.0)};
   int body = 0;
   int other = -1;  ///< -1: the world
   int begin = 0, end = 3;
 };
+using PlanarContact = PlanarContactOf<double>;
 
 /// The normal turned by -90 degrees: +x on a floor (normal +y), +y on a wall to the right.
-CAROM_INLINE void planar_tangent(const double* normal, double* tangent) {
+template <class T>
+CAROM_INLINE void planar_tangent(const T* normal, T* tangent) {
   tangent[0] = normal[1];
   tangent[1] = 0.0 - normal[0];
 }
 
 /// Speed along d of the point at `arm`: sign (dx, dy, arm x d).
-CAROM_INLINE void planar_row(const double* d, const double* arm, double sign, double* row) {
+template <class T>
+CAROM_INLINE void planar_row(const T* d, const T* arm, T sign, T* row) {
   row[0] = sign * d[0];
   row[1] = sign * d[1];
   row[2] = sign * (arm[0] * d[1] - arm[1] * d[0]);
 }
 
-CAROM_INLINE void planar_rows(const PlanarContact& contact, double* rows, int stride) {
-  double tangent[2];
+template <class T>
+CAROM_INLINE void planar_rows(const PlanarContactOf<T>& contact, T* rows, int stride) {
+  T tangent[2];
   planar_tangent(contact.normal, tangent);
-  planar_row(contact.normal, contact.arm, 1.0, rows + 3 * contact.body);
-  planar_row(tangent, contact.arm, 1.0, rows + stride + 3 * contact.body);
+  planar_row(contact.normal, contact.arm, T(1.0), rows + 3 * contact.body);
+  planar_row(tangent, contact.arm, T(1.0), rows + stride + 3 * contact.body);
   if (contact.other < 0) return;
-  planar_row(contact.normal, contact.other_arm, -1.0, rows + 3 * contact.other);
-  planar_row(tangent, contact.other_arm, -1.0, rows + stride + 3 * contact.other);
+  planar_row(contact.normal, contact.other_arm, T(-1.0), rows + 3 * contact.other);
+  planar_row(tangent, contact.other_arm, T(-1.0), rows + stride + 3 * contact.other);
 }
 
 /// sqrt(x x + y y) to half a unit in the last place and little more, the same on every backend.
@@ -54,80 +59,84 @@ CAROM_INLINE double length_of(double x, double y) {
 }
 
 /// Uniform rectangle, two of its corners against fixed lines.
-class RectangleOnLines : public PlainMechanism<3, 2, 2> {
+template <class T>
+class RectangleOnLinesOf : public PlainMechanism<3, 2, 2> {
  public:
-  using Constraint = PlanarContact;
+  using Constraint = PlanarContactOf<T>;
 
-  CAROM_INLINE void mass_matrix(double* matrix) const {
-    const double diagonal[3] = {mass_, mass_, turning_ / 12.0};
+  CAROM_INLINE void mass_matrix(T* matrix) const {
+    const T diagonal[3] = {mass_, mass_, turning_ / 12.0};
     put_diagonal(3, diagonal, matrix);
   }
-  CAROM_INLINE void inverse_mass(double* inverse) const {
+  CAROM_INLINE void inverse_mass(T* inverse) const {
     inverse[0] = inverse[1] = 1.0 / mass_;
     inverse[2] = 12.0 / turning_;
   }
-  CAROM_INLINE void force(const double*, double* f) const {
-    f[0] = f[2] = 0.0;
+  CAROM_INLINE void force(const T*, T* f) const {
+    f[0] = f[2] = T(0.0);
     f[1] = -mass_ * gravity_;
   }
-  [[nodiscard]] CAROM_INLINE double potential() const { return mass_ * gravity_ * at_[1]; }
-  [[nodiscard]] CAROM_INLINE double friction(const Constraint&) const { return friction_; }
-  CAROM_INLINE void jacobian(const Constraint& c, double* rows, int stride) const {
+  [[nodiscard]] CAROM_INLINE T potential() const { return mass_ * gravity_ * at_[1]; }
+  [[nodiscard]] CAROM_INLINE T friction(const Constraint&) const { return friction_; }
+  CAROM_INLINE void jacobian(const Constraint& c, T* rows, int stride) const {
     planar_rows(c, rows, stride);
   }
-  CAROM_INLINE void jacobian_dot_v(const Constraint& c, const double* v, double* x) const {
-    double tangent[2];
+  CAROM_INLINE void jacobian_dot_v(const Constraint& c, const T* v, T* x) const {
+    T tangent[2];
     planar_tangent(c.normal, tangent);
     x[0] = -v[2] * v[2] * (c.normal[0] * c.arm[0] + c.normal[1] * c.arm[1]);
     x[1] = -v[2] * v[2] * (tangent[0] * c.arm[0] + tangent[1] * c.arm[1]);
   }
 
  protected:
-  CAROM_INLINE RectangleOnLines(double mass, double width, double height, double friction,
-                                double gravity, const double* q)
+  CAROM_INLINE RectangleOnLinesOf(T mass, T width, T height, T friction, T gravity, const T* q)
       : at_{q[0], q[1]},
-        sine_(kernels::sine(q[2])),
-        cosine_(kernels::cosine(q[2])),
+        sine_(sine(q[2])),
+        cosine_(cosine(q[2])),
         mass_(mass),
         turning_(mass * (width * width + height * height)),
         friction_(friction),
         gravity_(gravity) {}
 
   /// Corner (x, y) of the body against the line normal'z = offset.
-  [[nodiscard]] CAROM_INLINE Constraint corner(double x, double y, double normal_x, double normal_y,
+  [[nodiscard]] CAROM_INLINE Constraint corner(T x, T y, double normal_x, double normal_y,
                                                double offset) const {
     Constraint c;
     c.arm[0] = cosine_ * x - sine_ * y;
     c.arm[1] = sine_ * x + cosine_ * y;
-    c.normal[0] = normal_x;
-    c.normal[1] = normal_y;
+    c.normal[0] = T(normal_x);
+    c.normal[1] = T(normal_y);
     c.gap = normal_x * (at_[0] + c.arm[0]) + normal_y * (at_[1] + c.arm[1]) - offset;
     return c;
   }
 
  private:
-  double at_[2];
-  double sine_, cosine_;
-  double mass_;
-  double turning_;  ///< twelve times the inertia
-  double friction_, gravity_;
+  T at_[2];
+  T sine_, cosine_;
+  T mass_;
+  T turning_;  ///< twelve times the inertia
+  T friction_, gravity_;
 };
+using RectangleOnLines = RectangleOnLinesOf<double>;
 
 /// Block on the floor y = 0: bottom left corner, bottom right corner.
-class BlockOnFloor : public RectangleOnLines {
+template <class T>
+class BlockOnFloorOf : public RectangleOnLinesOf<T> {
+  using Base = RectangleOnLinesOf<T>;
+
  public:
-  CAROM_INLINE BlockOnFloor(double mass, double width, double height, double friction,
-                            double gravity, const double* q)
-      : RectangleOnLines(mass, width, height, friction, gravity, q),
+  CAROM_INLINE BlockOnFloorOf(T mass, T width, T height, T friction, T gravity, const T* q)
+      : Base(mass, width, height, friction, gravity, q),
         half_width_(0.5 * width),
         half_height_(0.5 * height) {}
-  [[nodiscard]] CAROM_INLINE Constraint constraint(int which) const {
-    return corner(which == 0 ? -half_width_ : half_width_, -half_height_, 0.0, 1.0, 0.0);
+  [[nodiscard]] CAROM_INLINE typename Base::Constraint constraint(int which) const {
+    return this->corner(which == 0 ? -half_width_ : half_width_, -half_height_, 0.0, 1.0, 0.0);
   }
 
  private:
-  double half_width_, half_height_;
+  T half_width_, half_height_;
 };
+using BlockOnFloor = BlockOnFloorOf<double>;
 
 /// Table 4 of Halm and Posa.
 struct RockingBlock : BlockOnFloor {

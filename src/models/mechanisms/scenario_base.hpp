@@ -27,12 +27,13 @@ concept SizedAlike = requires {
 };
 
 /// What holds a constraint: springs and dampers of its first row and of its tangents.
-struct Compliance {
+template <class T>
+struct ComplianceOf {
   RowType type = RowType::normal;
-  double deformation = 0.0;
-  double stiffness = 0.0;
-  double damping = 0.0;
-  double tangent_damping = 0.0;
+  T deformation{0.0};
+  T stiffness{0.0};
+  T damping{0.0};
+  T tangent_damping{0.0};
 };
 
 /// What a scenario that does not define a hook gets. It has besides: Mechanism, start, acts
@@ -51,22 +52,25 @@ struct ScenarioBase {
   static CAROM_INLINE bool acts(const Any&...) {
     return true;
   }
-  static CAROM_INLINE bool direct(const double*, double, double*, double*) { return false; }
+  template <class T>
+  static CAROM_INLINE bool direct(const T*, T, T*, T*) {
+    return false;
+  }
   static CAROM_INLINE bool finished(const double*, const double*, const double*) { return false; }
 };
 
 /// A row ahead of its contact is there where the gap may close within the step.
-CAROM_INLINE bool may_touch(double gap, double speed, double h, double fall) {
+template <class T>
+CAROM_INLINE bool may_touch(T gap, T speed, T h, T fall) {
   return gap + h * (speed - h * fall) <= 0.0 || gap <= 0.0;
 }
 
 /// M^-1, F and the constraints' rows of a scenario's mechanism at time t.
-template <class Scenario>
-CAROM_INLINE void evaluate_scenario(const double* p, double t, double h, const double* q,
-                                    const double* v, double* inverse_mass, double* force,
-                                    ConstraintRows& rows) {
-  using Mechanism = typename Scenario::Mechanism;
-  static_assert(DiagonalMechanism<Mechanism>);
+template <class Scenario, class T>
+CAROM_INLINE void evaluate_scenario(const T* p, T t, T h, const T* q, const T* v, T* inverse_mass,
+                                    T* force, ConstraintRowsOf<T>& rows) {
+  using Mechanism = typename Scenario::template MechanismOf<T>;
+  static_assert(DiagonalMechanism<typename Scenario::Mechanism>);
   constexpr int kRows = Mechanism::kRows;
   const Mechanism at(p, t, q);
   at.inverse_mass(inverse_mass);
@@ -75,16 +79,16 @@ CAROM_INLINE void evaluate_scenario(const double* p, double t, double h, const d
   for (int i = 0; i < count; ++i) {
     const auto constraint = at.constraint(i);
     if (!Scenario::acts(p, h, at, constraint, v)) continue;
-    const Compliance law = Scenario::compliance(p, h, at, i, constraint);
+    const ComplianceOf<T> law = Scenario::compliance(p, h, at, i, constraint);
     const int first = rows.add(law.type, kRows * i, constraint.begin, constraint.end,
                                law.deformation, law.stiffness, law.damping);
     for (int k = 1; k < kRows; ++k) {
-      rows.add(RowType::tangent, kRows * i + k, constraint.begin, constraint.end, 0.0, 0.0,
+      rows.add(RowType::tangent, kRows * i + k, constraint.begin, constraint.end, T(0.0), T(0.0),
                law.tangent_damping);
     }
     if constexpr (kRows > 1) rows.friction[first] = at.friction(constraint);
     at.jacobian(constraint, rows.row(first), rows.velocities);
-    double turning[kRows];
+    T turning[kRows];
     at.jacobian_dot_v(constraint, v, turning);
     const int last = Scenario::kTangentsTurn ? kRows : 1;
     for (int k = 0; k < last; ++k) rows.jacobian_dot_v[first + k] = turning[k];

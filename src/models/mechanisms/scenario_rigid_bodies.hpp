@@ -28,78 +28,87 @@ struct InclinedBlock : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE void inertia_of(const double* p, double* inertia) {
-    const double l = p[kLength] * p[kLength];
-    const double w = p[kWidth] * p[kWidth];
-    const double t = p[kHeight] * p[kHeight];
+  template <class T>
+  static CAROM_INLINE void inertia_of(const T* p, T* inertia) {
+    const T l = p[kLength] * p[kLength];
+    const T w = p[kWidth] * p[kWidth];
+    const T t = p[kHeight] * p[kHeight];
     inertia[0] = p[kMass] / 12.0 * (w + t);
     inertia[1] = p[kMass] / 12.0 * (l + t);
     inertia[2] = p[kMass] / 12.0 * (l + w);
   }
   /// Gravity is inclined in the (x, z) plane.
-  struct Mechanism : BodyOnPlane {
+  template <class T>
+  struct MechanismOf : BodyOnPlaneOf<T> {
+    using Base = BodyOnPlaneOf<T>;
+    using Constraint = typename Base::Constraint;
+    using Base::inertia_, Base::rotation_, Base::q_, Base::mass_;
     static constexpr int kRows = 3;
     static constexpr MechanismSizes kSizes{7, 6, 4};
-    static CAROM_INLINE MechanismSizes sizes(const double*) { return kSizes; }
-    CAROM_INLINE Mechanism(const double* parameters, double, const double* q)
-        : BodyOnPlane(parameters[kMass], q), p(parameters) {
+    static CAROM_INLINE MechanismSizes sizes(const T*) { return kSizes; }
+    CAROM_INLINE MechanismOf(const T* parameters, T, const T* q)
+        : BodyOnPlaneOf<T>(parameters[kMass], q), p(parameters) {
       inertia_of(p, inertia_);
     }
-    CAROM_INLINE void force(const double* v, double* f) const {
-      const double slope = p[kAngle] * kPi / 180.0;
-      f[0] = p[kMass] * p[kGravity] * kernels::sine(slope);
+    CAROM_INLINE void force(const T* v, T* f) const {
+      const T slope = p[kAngle] * kPi / 180.0;
+      f[0] = p[kMass] * p[kGravity] * sine(slope);
       f[1] = 0.0;
-      f[2] = -p[kMass] * p[kGravity] * kernels::cosine(slope);
+      f[2] = -p[kMass] * p[kGravity] * cosine(slope);
       gyroscopic(inertia_, v + 3, f + 3);
     }
-    [[nodiscard]] CAROM_INLINE double potential() const {
-      const double slope = p[kAngle] * kPi / 180.0;
-      return p[kMass] * p[kGravity] *
-             (q_[2] * kernels::cosine(slope) - q_[0] * kernels::sine(slope));
+    [[nodiscard]] CAROM_INLINE T potential() const {
+      const T slope = p[kAngle] * kPi / 180.0;
+      return p[kMass] * p[kGravity] * (q_[2] * cosine(slope) - q_[0] * sine(slope));
     }
-    [[nodiscard]] CAROM_INLINE double friction(const Constraint&) const { return p[kFriction]; }
+    [[nodiscard]] CAROM_INLINE T friction(const Constraint&) const { return p[kFriction]; }
     [[nodiscard]] CAROM_INLINE Constraint constraint(int foot) const {
-      return point((foot & 1) != 0 ? 0.5 * p[kLength] : -0.5 * p[kLength],
-                   (foot & 2) != 0 ? 0.5 * p[kWidth] : -0.5 * p[kWidth], -0.5 * p[kHeight]);
+      return this->point((foot & 1) != 0 ? 0.5 * p[kLength] : -0.5 * p[kLength],
+                         (foot & 2) != 0 ? 0.5 * p[kWidth] : -0.5 * p[kWidth], -0.5 * p[kHeight]);
     }
-    CAROM_INLINE void jacobian(const Constraint& c, double* rows, int stride) const {
+    CAROM_INLINE void jacobian(const Constraint& c, T* rows, int stride) const {
       point_row(rotation_, 2, c.r, rows);
       point_row(rotation_, 0, c.r, rows + stride);
       point_row(rotation_, 1, c.r, rows + 2 * stride);
     }
-    CAROM_INLINE void jacobian_dot_v(const Constraint& c, const double* v, double* x) const {
+    CAROM_INLINE void jacobian_dot_v(const Constraint& c, const T* v, T* x) const {
       x[0] = centripetal(rotation_ + 6, c.r, v + 3);
       x[1] = centripetal(rotation_, c.r, v + 3);
       x[2] = centripetal(rotation_ + 3, c.r, v + 3);
     }
-    CAROM_INLINE double normal_speed(const Constraint& c, const double* v) const {
-      double row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    CAROM_INLINE T normal_speed(const Constraint& c, const T* v) const {
+      T row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
       point_row(rotation_, 2, c.r, row);
-      double speed = 0.0;
+      T speed = 0.0;
       for (int j = 0; j < 6; ++j) speed = fused(row[j], v[j], speed);
       return speed;
     }
 
    private:
-    const double* p;
+    const T* p;
   };
+  using Mechanism = MechanismOf<double>;
   static constexpr WorldSizes kSizes = world_sizes(Mechanism::kSizes, Mechanism::kRows);
-  static CAROM_INLINE void start(const double* p, double* q, double* v) {
-    FreeBody::rest(0.5 * p[kHeight], q, v);
+  template <class T>
+  static CAROM_INLINE void start(const T* p, T* q, T* v) {
+    FreeBodyOf<T>::rest(0.5 * p[kHeight], q, v);
   }
-  static CAROM_INLINE bool acts(const double* p, double h, const Mechanism& at,
-                                const LevelContact& c, const double* v) {
+  template <class T>
+  static CAROM_INLINE bool acts(const T* p, T h, const MechanismOf<T>& at,
+                                const LevelContactOf<T>& c, const T* v) {
     return may_touch(c.gap, at.normal_speed(c, v), h, p[kGravity]);
   }
   /// (122), (123): a pseudo-stiffness E sqrt(r) on the depth to the power 3/2.
-  static CAROM_INLINE Compliance compliance(const double* p, double h, const Mechanism&, int,
-                                            const LevelContact& c) {
-    const double phi = c.gap < 0.0 ? -std::pow(-c.gap, p[kExponent]) : c.gap;
+  template <class T>
+  static CAROM_INLINE ComplianceOf<T> compliance(const T* p, T h, const MechanismOf<T>&, int,
+                                                 const LevelContactOf<T>& c) {
+    const T phi = c.gap < 0.0 ? -power(-c.gap, p[kExponent]) : c.gap;
     return {RowType::normal, phi, p[kStiffness], c.gap > 0.0 ? 0.0 : p[kDamping],
             p[kTangentDamping] / h};
   }
-  static CAROM_INLINE void advance(const double*, double h, double* q, const double* v) {
-    FreeBody::advance(h, q, v);
+  template <class T>
+  static CAROM_INLINE void advance(const T*, T h, T* q, const T* v) {
+    FreeBodyOf<T>::advance(h, q, v);
   }
   static CAROM_INLINE double energy(const double* p, const double* q, const double* v) {
     const double slope = p[kAngle] * kPi / 180.0;
@@ -112,7 +121,10 @@ struct InclinedBlock : ScenarioBase {
     return sum +
            p[kMass] * p[kGravity] * (q[2] * kernels::cosine(slope) - q[0] * kernels::sine(slope));
   }
-  static CAROM_INLINE double displacement(const double*, const double* q) { return q[0]; }
+  template <class T>
+  static CAROM_INLINE T displacement(const T*, const T* q) {
+    return q[0];
+  }
 };
 
 /// Section 5.5: cube on a Winkler foundation of side x side springs, pressed down at a circling
@@ -131,18 +143,26 @@ struct ElasticFoundation : ScenarioBase {
     kGravity,
     kParameters
   };
-  static CAROM_INLINE int per_side(const double* p) { return whole(p[kElementsPerSide]); }
-  static CAROM_INLINE double mass(const double* p) {
+  template <class T>
+  static CAROM_INLINE int per_side(const T* p) {
+    return whole(p[kElementsPerSide]);
+  }
+  template <class T>
+  static CAROM_INLINE T mass(const T* p) {
     return p[kDensity] * p[kSide] * p[kSide] * p[kSide];
   }
   /// Springs act along z, their columns 0 and 1 are zero. The load is no part of the potential.
-  struct Mechanism : BodyOnPlane {
+  template <class T>
+  struct MechanismOf : BodyOnPlaneOf<T> {
+    using Base = BodyOnPlaneOf<T>;
+    using Constraint = typename Base::Constraint;
+    using Base::inertia_, Base::rotation_, Base::q_, Base::mass_;
     static constexpr int kRows = 1;
-    static CAROM_INLINE MechanismSizes sizes(const double* p) {
+    static CAROM_INLINE MechanismSizes sizes(const T* p) {
       return {7, 6, per_side(p) * per_side(p)};
     }
-    CAROM_INLINE Mechanism(const double* parameters, double time, const double* q)
-        : BodyOnPlane(ElasticFoundation::mass(parameters), q),
+    CAROM_INLINE MechanismOf(const T* parameters, T time, const T* q)
+        : BodyOnPlaneOf<T>(ElasticFoundation::mass(parameters), q),
           p(parameters),
           t(time),
           half(0.5 * p[kSide]),
@@ -152,65 +172,70 @@ struct ElasticFoundation : ScenarioBase {
           fall(p[kGravity] + p[kLoad] / mass_) {
       inertia_[0] = inertia_[1] = inertia_[2] = mass_ * p[kSide] * p[kSide] / 6.0;
     }
-    CAROM_INLINE void force(const double*, double* f) const {
-      const double at[3] = {half * kernels::cosine(p[kFrequency] * t),
-                            half * kernels::sine(p[kFrequency] * t), half};
-      double torque[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    CAROM_INLINE void force(const T*, T* f) const {
+      const T at[3] = {half * cosine(p[kFrequency] * t), half * sine(p[kFrequency] * t), half};
+      T torque[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
       point_row(rotation_, 2, at, torque);
       f[0] = f[1] = 0.0;
       f[2] = -mass_ * p[kGravity] - p[kLoad];
       for (int j = 3; j < 6; ++j) f[j] = -p[kLoad] * torque[j];
     }
-    [[nodiscard]] CAROM_INLINE double potential() const { return mass_ * p[kGravity] * q_[2]; }
+    [[nodiscard]] CAROM_INLINE T potential() const { return mass_ * p[kGravity] * q_[2]; }
     [[nodiscard]] CAROM_INLINE Constraint constraint(int i) const {
       const int row = i / per_row;
       const int column = i % per_row;
-      Constraint c = point((row + 0.5) * edge - half, (column + 0.5) * edge - half, -half);
+      Constraint c = this->point((row + 0.5) * edge - half, (column + 0.5) * edge - half, -half);
       c.begin = 2;
       return c;
     }
-    CAROM_INLINE void jacobian(const Constraint& c, double* row, int) const {
+    CAROM_INLINE void jacobian(const Constraint& c, T* row, int) const {
       point_row(rotation_, 2, c.r, row);
     }
-    CAROM_INLINE void jacobian_dot_v(const Constraint& c, const double* v, double* x) const {
+    CAROM_INLINE void jacobian_dot_v(const Constraint& c, const T* v, T* x) const {
       x[0] = centripetal(rotation_ + 6, c.r, v + 3);
     }
-    CAROM_INLINE double normal_speed(const Constraint& c, const double* v) const {
-      double row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    CAROM_INLINE T normal_speed(const Constraint& c, const T* v) const {
+      T row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
       point_row(rotation_, 2, c.r, row);
-      double speed = 0.0;
+      T speed = 0.0;
       for (int j = 2; j < 6; ++j) speed = fused(row[j], v[j], speed);
       return speed;
     }
 
    private:
-    const double* p;
-    double t;
-    double half;
+    const T* p;
+    T t;
+    T half;
     int per_row;
-    double edge;
+    T edge;
 
    public:
-    double stiffness;  ///< of one spring
-    double fall;       ///< acceleration downward
+    T stiffness;  ///< of one spring
+    T fall;       ///< acceleration downward
   };
-  static CAROM_INLINE double stiffness(const double* p) {
-    const double edge = p[kSide] / per_side(p);
+  using Mechanism = MechanismOf<double>;
+  template <class T>
+  static CAROM_INLINE T stiffness(const T* p) {
+    const T edge = p[kSide] / per_side(p);
     return p[kModulus] * edge * edge / p[kDepth];
   }
-  static CAROM_INLINE void start(const double* p, double* q, double* v) {
-    FreeBody::rest(0.5 * p[kSide], q, v);
+  template <class T>
+  static CAROM_INLINE void start(const T* p, T* q, T* v) {
+    FreeBodyOf<T>::rest(0.5 * p[kSide], q, v);
   }
-  static CAROM_INLINE bool acts(const double*, double h, const Mechanism& at, const LevelContact& c,
-                                const double* v) {
+  template <class T>
+  static CAROM_INLINE bool acts(const T*, T h, const MechanismOf<T>& at, const LevelContactOf<T>& c,
+                                const T* v) {
     return may_touch(c.gap, at.normal_speed(c, v), h, 4.0 * at.fall);
   }
-  static CAROM_INLINE Compliance compliance(const double* p, double, const Mechanism& at, int,
-                                            const LevelContact& c) {
+  template <class T>
+  static CAROM_INLINE ComplianceOf<T> compliance(const T* p, T, const MechanismOf<T>& at, int,
+                                                 const LevelContactOf<T>& c) {
     return {RowType::unilateral, c.gap, at.stiffness, c.gap > 0.0 ? 0.0 : p[kDamping]};
   }
-  static CAROM_INLINE void advance(const double*, double h, double* q, const double* v) {
-    FreeBody::advance(h, q, v);
+  template <class T>
+  static CAROM_INLINE void advance(const T*, T h, T* q, const T* v) {
+    FreeBodyOf<T>::advance(h, q, v);
   }
   static CAROM_INLINE double energy(const double* p, const double* q, const double* v) {
     const double m = mass(p);
@@ -231,7 +256,8 @@ struct ElasticFoundation : ScenarioBase {
     }
     return sum;
   }
-  static CAROM_INLINE double displacement(const double* p, const double* q) {
+  template <class T>
+  static CAROM_INLINE T displacement(const T* p, const T* q) {
     return q[2] - 0.5 * p[kSide];
   }
 };

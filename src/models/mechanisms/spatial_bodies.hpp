@@ -256,8 +256,8 @@ struct BarOnSteps : SpatialBody<4> {
 };
 
 /// Row of a sphere, v = (velocity, angular velocity) in the world: sign (t, arm d x t).
-CAROM_INLINE void sphere_row(const double* t, const double* d, double arm, double sign,
-                             double* row) {
+template <class T>
+CAROM_INLINE void sphere_row(const T* t, const T* d, T arm, double sign, T* row) {
   for (int j = 0; j < 3; ++j) row[j] = sign * t[j];
   row[3] = sign * arm * (d[1] * t[2] - d[2] * t[1]);
   row[4] = sign * arm * (d[2] * t[0] - d[0] * t[2]);

@@ -80,7 +80,7 @@ CAROM_HOST_DEVICE constexpr long qp_derivative_reals(int n, int r) {
   return kernels::values_of<QpModesLayout>(static_cast<long>(n), static_cast<long>(r));
 }
 CAROM_HOST_DEVICE constexpr long qp_derivative_ints(int n, int r) {
-  return static_cast<long>(n) + 10L * r;
+  return static_cast<long>(n) + 9L * r;
 }
 
 /// States of a second-order cone.
@@ -110,7 +110,6 @@ class QpDerivative {
         doubtful_(owner_ + r_),
         basic_(doubtful_ + r_),
         state_(basic_ + r_),
-        before_(state_ + r_),
         factors_(at_.factors, n_ + r_) {}
 
   /// As LcpDerivative::modes.
@@ -153,7 +152,8 @@ class QpDerivative {
     }
     report.margin = margin_;
     report.doubtful = doubtfuls_;
-    if (!(report.shift <= kLargestShift) || !(wrong() <= 10.0 * tolerance)) return false;
+    const double most = doubtfuls_ > 0 ? kLargestShiftInDoubt : kLargestShift;
+    if (!(report.shift <= most) || !(wrong() <= 10.0 * tolerance)) return false;
     clean();
     if (stale || edges_ > 0) {
       dependent_ = false;
@@ -1261,7 +1261,6 @@ class QpDerivative {
   int* doubtful_;
   int* basic_;
   int* state_;
-  int* before_;
   Factors factors_;
   int equations_ = 0;
   int doubtfuls_ = 0;

@@ -1,0 +1,146 @@
+#include CAROM_ISA_HEADER
+
+#include "cpu/simd/compliant/world_pullback.hpp"
+
+#include <type_traits>
+
+#include "cpu/simd/pack_number.hpp"
+#include "models/mechanisms/dual_number.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
+
+namespace carom::cpu::simd {
+
+namespace {
+
+template <class Isa>
+struct SlopeOf {
+  using type = typename Isa::Pack;
+};
+template <class Isa>
+requires(Isa::kInRegisters) struct SlopeOf<Isa> {
+  using type = PackNumber<Isa>;  // no alignment in memory
+};
+
+template <class Isa>
+class Pullback {
+  using Slope = typename SlopeOf<Isa>::type;
+  using Number = kernels::DualNumber<Slope>;
+  static constexpr int kWidth = Isa::kWidth;
+
+ public:
+  Pullback(const WorldPullback& world, const WorldMap& map) : w_(world), map_(map) {}
+
+  /// Adds to `gradient`, of the inputs' places. Whether the rows are as many as those given.
+  bool add(double* gradient) {
+    return models::detail::visit_scenario(
+        w_.kind, [&](auto body) { return this->template add<decltype(body)>(gradient); });
+  }
+
+ private:
+  template <class Scenario>
+  bool add(double* gradient) {
+    const long inputs = world_inputs(w_.sizes, w_.parameters);
+    for (int first = 0; first < w_.wanted_count; first += kWidth) {
+      const int lanes = w_.wanted_count - first < kWidth ? w_.wanted_count - first : kWidth;
+      next_ = reinterpret_cast<Number*>(w_.reals);
+      Number* in = take(inputs);
+      for (long i = 0; i < inputs; ++i) in[i] = Number(w_.at[i]);
+      for (int lane = 0; lane < lanes; ++lane) {
+        double unit[kWidth] = {};
+        unit[lane] = 1.0;
+        in[w_.wanted[first + lane]].slope = loaded(unit);
+      }
+      Number loss(0.0);
+      if (!evaluate<Scenario>(in, loss)) return false;
+      double slopes[kWidth];
+      store(loss.slope, slopes);
+      for (int lane = 0; lane < lanes; ++lane) gradient[w_.wanted[first + lane]] += slopes[lane];
+    }
+    return true;
+  }
+
+  template <class Scenario>
+  bool evaluate(Number* q, Number& loss) {
+    Number* v = q + w_.sizes.positions;
+    const Number* p = v + w_.sizes.velocities;
+    const Number h = p[w_.parameters];
+    switch (map_.name) {
+      case WorldMap::Name::start:
+        Scenario::start(p, q, v);
+        break;
+      case WorldMap::Name::advance:
+        Scenario::advance(p, h, q, v);
+        break;
+      case WorldMap::Name::direct:
+        Scenario::direct(p, h, q, v);
+        break;
+      case WorldMap::Name::displacement:
+        loss = Scenario::displacement(p, q) * Number(map_.position[0]);
+        return true;
+      case WorldMap::Name::rows:
+        return rows<Scenario>(p, h, q, v, loss);
+    }
+    add_products(map_.position, q, w_.sizes.positions, loss);
+    add_products(map_.velocity, v, w_.sizes.velocities, loss);
+    return true;
+  }
+
+  template <class Scenario>
+  bool rows(const Number* p, Number h, const Number* q, const Number* v, Number& loss) {
+    const int n = w_.sizes.velocities;
+    Number* inverse_mass = take(n);
+    Number* force = take(n);
+    auto made = kernels::make_rows(w_.sizes.rows, n, next_, w_.ints, w_.types);
+    kernels::evaluate_scenario<Scenario>(p, Number(w_.step) * h, h, q, v, inverse_mass, force,
+                                         made);
+    const kernels::ConstraintRows& given = *map_.rows;
+    if (made.count != given.count) return false;
+    add_products(map_.inverse_mass, inverse_mass, n, loss);
+    add_products(map_.force, force, n, loss);
+    for (int i = 0; i < made.count; ++i) {
+      for (int j = made.begin[i]; j < made.end[i]; ++j) {
+        add_product(given.row(i)[j], made.row(i)[j], loss);
+      }
+    }
+    add_products(given.jacobian_dot_v, made.jacobian_dot_v, made.count, loss);
+    add_products(given.phi, made.phi, made.count, loss);
+    add_products(given.stiffness, made.stiffness, made.count, loss);
+    add_products(given.damping, made.damping, made.count, loss);
+    add_products(given.friction, made.friction, made.count, loss);
+    return true;
+  }
+
+  static CAROM_INLINE void add_product(double by, const Number& number, Number& loss) {
+    if (by != 0.0) loss.slope = loss.slope + Slope(by) * number.slope;
+  }
+  static void add_products(const double* by, const Number* numbers, int count, Number& loss) {
+    for (int i = 0; i < count && by != nullptr; ++i) add_product(by[i], numbers[i], loss);
+  }
+  Number* take(long count) {
+    Number* taken = next_;
+    next_ += count;
+    return taken;
+  }
+  static CAROM_INLINE Slope loaded(const double* from) { return Isa::Pack::load(from); }
+  static CAROM_INLINE void store(const Slope& from, double* to) {
+    if constexpr (Isa::kInRegisters) {
+      from.pack().store(to);
+    } else {
+      from.store(to);
+    }
+  }
+
+  const WorldPullback& w_;
+  const WorldMap& map_;
+  Number* next_ = nullptr;
+};
+
+}  // namespace
+
+template <class Isa>
+bool pull_back_world(const WorldPullback& world, const WorldMap& map, double* gradient) {
+  return Pullback<Isa>(world, map).add(gradient);
+}
+template bool pull_back_world<CAROM_ISA>(const WorldPullback&, const WorldMap&, double*);
+
+}  // namespace carom::cpu::simd
