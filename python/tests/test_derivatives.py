@@ -344,7 +344,7 @@ def test_cones_are_right_in_long_double():
 def test_cones_between_two_states():
     """x on the boundary of the cone, where nothing presses: it leaves inwards, and slides along outwards."""
     rng = np.random.default_rng(22)
-    n = 40
+    n = 200
     B = rng.normal(size=(n, 3, 3))
     P = B @ B.transpose(0, 2, 1) / 3 + 0.3 * np.eye(3)
     w = rng.normal(size=(n, 2))
