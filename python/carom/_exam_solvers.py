@@ -1,7 +1,8 @@
-"""Solvers that sit the exam (carom.exam) for comparison: carom's own, and two ways of simulators."""
+"""Solvers that sit the exam (carom.exam) for comparison: carom's own, and those of simulators."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 
 import numpy as np
@@ -67,6 +68,38 @@ def sequential_impulses(problem: Problem, sweeps: int = 50) -> np.ndarray:
     return r
 
 
+def _dantzig() -> Callable[[Problem], np.ndarray] | None:
+    """DART's contact solver, dSolveLCP of ODE (Dantzig's method), where the library of Debian's package
+    libdart-external-odelcpsolver6.12 or its -dev is found. In space friction is a box, and limits are frozen."""
+    for name in ("libdart-external-odelcpsolver.so", "libdart-external-odelcpsolver.so.6.12"):
+        try:
+            call = ctypes.CDLL(name)._ZN4dart8external3ode9dSolveLCPEiPdS2_S2_S2_iS2_S2_Pib
+            break
+        except (OSError, AttributeError):
+            continue
+    else:
+        return None
+    numbers, wholes = (np.ctypeslib.ndpointer(kind, flags="C_CONTIGUOUS") for kind in (np.float64, np.int32))
+    call.argtypes = [
+        ctypes.c_int, *[numbers] * 4, ctypes.c_int, numbers, numbers, wholes, ctypes.c_bool,
+    ]  # fmt: skip
+    call.restype = ctypes.c_bool
+
+    def dart(problem: Problem) -> np.ndarray:
+        given = problem.boxed_lcp()
+        n = len(given["q"])
+        friction = given["findex"] >= 0
+        A = np.zeros((n, (n - 1 | 3) + 1))  # rows are padded to four numbers
+        A[:, :n] = given["M"]
+        r, w = np.zeros(n), np.zeros(n)
+        low = np.where(friction, -given["mu"], 0.0)
+        high = np.where(friction, given["mu"], np.inf)
+        found = call(n, A, r, -given["q"], w, 0, low, high, given["findex"].copy(), False)
+        return r if found else np.full(n, np.nan)
+
+    return dart
+
+
 def _coulomb(problem: Problem) -> np.ndarray:
     W, q = problem.delassus()
     return np.asarray(solve_coulomb(W, q, problem.friction).reaction[0])
@@ -79,3 +112,5 @@ SOLVERS: dict[str, Callable[[Problem], np.ndarray | None]] = {
     "convex contact (MuJoCo's law)": convex,
     "sequential impulses, 50 sweeps": sequential_impulses,
 }
+if (found := _dantzig()) is not None:
+    SOLVERS["DART (dSolveLCP)"] = found

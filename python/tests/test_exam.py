@@ -191,3 +191,15 @@ def test_command(tmp_path):
         assert ended.returncode == 2 and name.split(":")[name.startswith("mine")] in ended.stderr
     with pytest.raises(carom.InvalidInput, match="groups: all"):
         exam.problems(1, groups=["all"])
+
+
+def test_dart_gives_what_its_law_says(drawn):
+    """dSolveLCP beside carom's own method for limits that ODE freezes, where there is one answer."""
+    dart = _exam_solvers.SOLVERS.get("DART (dSolveLCP)")
+    if dart is None:
+        pytest.skip("no libdart-external-odelcpsolver")
+    for problem in of(drawn, "well_posed"):
+        given = problem.boxed_lcp()
+        rest = {name: given[name] for name in ("findex", "mu")}
+        ours = carom.solve_boxed_lcp(given["M"], given["q"], given["lo"], given["hi"], **rest, friction_law="ode").solution[0]
+        np.testing.assert_allclose(dart(problem), ours, atol=1e-9 * np.abs(ours).max() + 1e-15)
