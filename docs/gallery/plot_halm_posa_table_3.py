@@ -2,8 +2,9 @@
 Halm and Posa, Table 3: LCPs a sample
 =====================================
 
-How many steps an impact takes, and how long, at the h of Tables 4 to 8. Three of the paper's counts are met within 7 %; the
-box's is 22 % less here (an LCP solver's tolerance may add steps that do nothing). The disks' 9.04 is not that of
+How many steps an impact takes, and how long, at the h, N and M of Tables 4 to 8. Three of the paper's counts are met within
+7 %; the box's is 22 % less here. What is missing of the block, the box and RAMone are 0.5 to 0.6 steps for each sample that
+ends at rest, as of a loop that goes on where rounding leaves a velocity just below zero. The disks' 9.04 is not that of
 Table 8's numbers, which give 2.37: the published code computed other disks. It sets the mass to 5 kg and takes tangents of the
 two upper contacts that make 30 degrees with their normals; with both slips there are 8.80. Times are those of one machine each.
 """
@@ -20,11 +21,12 @@ TABLE = {"rocking_block": (2.67, 2.1e-3, 8.0e-4, 2**14), "compass_gait": (2.27, 
 HERE = {"rocking_block": 2.477, "compass_gait": 2.266, "box_wall": 1.535, "ramone": 3.006, "disk_stack": 2.368}
 SAMPLES = 2**15
 
-ours = {}
+ours, rest = {}, {}
 for (name, (_, a_sample, an_lcp, trajectories)), number in zip(TABLE.items(), range(4, 9)):
     run = carom.impact.sample(name, samples=trajectories, **steps_of(name))
     lcps = run.summary["lcp_solves"][0]
     ours[name] = lcps / trajectories, run.seconds / trajectories
+    rest[name] = run.mode_names().get("sticking/sticking", 0) / trajectories
     balanced(name, carom.model(name), run)
     compare(f"Table {number}", "trajectories M, sampled for Table 3", trajectories, len(run.samples.status[0]))
     # The mean of 2^14 samples, whose spread is below two steps, is known to 0.015.
@@ -33,8 +35,13 @@ for (name, (_, a_sample, an_lcp, trajectories)), number in zip(TABLE.items(), ra
     clock("Table 3", f"{name}: time an LCP [s]", an_lcp, run.seconds / lcps)
 for name, share in (("rocking_block", 0.08), ("compass_gait", 0.01), ("ramone", 0.07)):
     compare("Table 3", f"{name}: LCPs a sample", TABLE[name][0], ours[name][0], relative=share)
+# What the paper has more, for every sample that ends at rest. There both normal velocities are 0 but for the LCP solver's
+# rounding, and a loop that goes on below -1e-8 may take another step: a guess, since PATH is not run here. (The compass
+# gait's steps have several v', of which PATH takes its own.)
+again = [(TABLE[name][0] - ours[name][0]) / rest[name] for name in ("rocking_block", "box_wall", "ramone")]
+agree("LCPs more in the paper for a sample that ends at rest: block, box, RAMone", again, [0.60, 0.51, 0.60], within=0.03)
 compare("Table 3", "box_wall: LCPs a sample", 1.97, ours["box_wall"][0], relative=0.2, reproduced=False,
-        note="steps that do nothing, which an LCP solver's tolerance may add, are not in ours")  # fmt: skip
+        note=f"as if {again[1]:.2f} of the samples that end at rest took a step more")  # fmt: skip
 compare("Table 3", "disk_stack: LCPs a sample", 9.04, ours["disk_stack"][0], relative=0.7, reproduced=False,
         note="the published code has other disks, next row")  # fmt: skip
 

@@ -103,6 +103,20 @@ TEST(Bench, OtherFamiliesAreMeasuredToo) {
   const Scratch scratch;
   const std::string lcp =
       scratch.file("lcp.json", R"({"kind": "lcp", "M": [[2, 1], [1, 2]], "q": [-1, -1]})");
+  const std::string tripod = scratch.file("tripod.json", R"({"dimension": 3, "contacts": [
+    {"position": [0, 0, 0], "normal": [0, 0, 1], "friction": 0.4},
+    {"position": [1, 0, 0], "normal": [0, 0, 1], "friction": 0.4},
+    {"position": [0, 1, 0], "normal": [0, 0, 1], "friction": 0.4}]})");
+  const std::string walker = scratch.file("walker.json", R"({"angle": 0.2, "contacts": [
+    {"l": -0.3, "h": 1, "friction": 0.9}, {"l": 0.8, "h": 0.9, "friction": 0.9}]})");
+  const std::string pendulum = scratch.file("pendulum.json", R"({"mechanism": {"floating": false,
+    "links": [{"name": "rod", "mass": 1.0, "inertia": 0.1, "mass_centre": [0.0, -1.0]}],
+    "half_spaces": [{"normal": [1.0, 0.0], "offset": -0.5}],
+    "contacts": [{"name": "end", "link": "rod", "point": [0.0, -1.0], "friction": 0.2}]},
+    "position": [0.4], "duration": 1.0})");
+  const std::string spring = scratch.file("spring.json", R"({"mass_matrix": [[2]], "force": [0],
+    "velocity": [-1], "dt": 0.01, "constraints": [{"type": "unilateral", "jacobian": [1],
+    "phi": [-0.001], "stiffness": 1e4, "damping": 10}]})");
   const struct {
     std::string target;
     const char* unit;
@@ -111,7 +125,11 @@ TEST(Bench, OtherFamiliesAreMeasuredToo) {
                {"two_contacts", "postures", 3},
                {"figure2", "stances", 3},
                {"rocking_block_zeno", "motions", 3},
-               {lcp, "problems", 3}};
+               {lcp, "problems", 3},
+               {tripod, "postures", 3},
+               {walker, "stances", 3},
+               {pendulum, "motions", 3},
+               {spring, "steps", 3}};
   for (const auto& one : cases) {
     const Outcome outcome = carom({"bench", one.target, "--samples", "3", "--repetitions", "2",
                                    "--backend", "cpu", "--threads", "1", "--json"});
@@ -129,6 +147,12 @@ TEST(Bench, OtherFamiliesAreMeasuredToo) {
   EXPECT_EQ(both.status, 0) << both.err;
   for (const char* word : {"reference", "cpu", "world steps/s", "failed"}) {
     EXPECT_NE(both.out.find(word), std::string::npos) << word;
+  }
+  for (const std::string& spatial : {std::string("tripod_flat"), tripod}) {
+    const Outcome slow = carom({"bench", spatial, "--backend", "reference", "--samples", "1",
+                                "--repetitions", "1", "--json"});
+    ASSERT_EQ(slow.status, 0) << slow.err;
+    EXPECT_EQ(slow.document()["results"][0]["failed"], 0) << spatial;
   }
   const Outcome wrong = carom({"bench", "inclined_block", "--set", "frictoin=1"});
   EXPECT_EQ(wrong.status, 2);

@@ -153,5 +153,32 @@ TEST_F(CudaCompliant, WorldsFollowTheHosts) {
   }
 }
 
+/// By the paper's programme, whose QPs the device solves: the block sticks, or is lifted off.
+TEST_F(CudaCompliant, WorldsByTheProgrammeFollowTheHosts) {
+  const models::Scenario& scenario = models::find_scenario("inclined_block");
+  WorldRun run;
+  for (const double friction : {0.0, 0.125, 0.25, 0.375}) {
+    const auto one = models::scenario_parameters(scenario, {{"friction", friction}});
+    run.parameters.insert(run.parameters.end(), one.begin(), one.end());
+  }
+  run.worlds = 4;
+  run.steps = 100;
+  run.stride = 1;
+  CompliantSettings settings;
+  settings.law = StepLaw::programme;
+  const WorldsResult host = step_worlds(scenario, run, settings, Backend::cpu);
+  const WorldsResult device = step_worlds(scenario, run, settings, Backend::cuda);
+  ASSERT_EQ(host.frame_state.size(), device.frame_state.size());
+  for (std::size_t i = 0; i < host.frame_state.size(); ++i)
+    EXPECT_NEAR(host.frame_state[i], device.frame_state[i], 1e-6);
+  double highest = 0.0;
+  for (std::size_t f = 0; f < device.frame_time.size(); ++f) {
+    const double* const state = device.frame_state.data() + (4 * f + 1) * 13;
+    highest = std::max(highest, state[2] - device.frame_state[13 + 2]);
+  }
+  EXPECT_NEAR(highest, 1.27824, 1e-3);  // at 0.125
+  EXPECT_NEAR(device.displacement[3], 0.0, 1e-6);
+}
+
 }  // namespace
 }  // namespace carom
