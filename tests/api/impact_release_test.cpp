@@ -137,7 +137,8 @@ TEST(Release, HasTheSupportFunctionOfTheEventsAsTheStepVanishes) {
   };
   const Case cases[] = {{"rocking_block", bouncing("rocking_block", 0.5, 0.5)},
                         {"box_wall", bouncing("box_wall", 0.5, 0.5)},
-                        {"ball_in_corner", bouncing("ball_in_corner", 0.5, 0.5)}};
+                        {"ball_in_corner", bouncing("ball_in_corner", 0.5, 0.5)},
+                        {"cradle of 3", test::cradle(3, 0.5)}};
   for (const Case& each : cases) {
     SCOPED_TRACE(each.what);
     const ImpactProblem& problem = each.problem;

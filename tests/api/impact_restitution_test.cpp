@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <carom/certificate_restitution.hpp>
+#include <carom/certificate_restitution_planar.hpp>
 #include <carom/error.hpp>
 #include <carom/impact_enclosure.hpp>
 #include <carom/models/models.hpp>
@@ -112,6 +113,14 @@ TEST(Restitution, OfThreeBallsAtOneHalfLosesBetweenTheSequenceAndTheMirroredImpu
   EXPECT_NEAR(run.summary[0].max_energy_ratio, 1.0 / 3.0 + 0.25 * 2.0 / 3.0, 1e-14);
 }
 
+TEST(Restitution, OfThreeBallsHoldsTheLastWhileTheFirstGivesBack) {
+  // 1 on 2 until they go together, with them 2 on 3 until all do; the stores of 3/8 and 1/8 of
+  // e^2 (1 - 1/3) come back one after the other, the first one while 2 and 3 stay together
+  const double v = 1.0 / std::sqrt(12.0);
+  const ImpactResult run = followed(cradle(3, 0.5), events(1 << 15));
+  EXPECT_LE(distance(run, {1.0 / 3.0 - v, 1.0 / 3.0, 1.0 / 3.0 + v}), 1e-14);
+}
+
 TEST(Restitution, OfABlockThatFallsFlatReachesEachCornersSequenceAndBothTogether) {
   const double b = 0.25;
   for (const double e : {0.0, 0.3, 0.7, 1.0}) {
@@ -122,7 +131,7 @@ TEST(Restitution, OfABlockThatFallsFlatReachesEachCornersSequenceAndBothTogether
     expect_all_ended(run.summary[0]);
     EXPECT_LE(distance(run, sequence), 1e-14);
     EXPECT_LE(distance(run, {sequence[1], sequence[0]}), 1e-14);
-    EXPECT_LE(distance(run, {e, e}), 1e-4);
+    EXPECT_LE(distance(run, {e, e}), 2e-4);
   }
 }
 
@@ -168,6 +177,24 @@ TEST(Restitution, DrawsItsNumbersInTheirIntervalsAndAQuarterAtTheEnds) {
   EXPECT_NEAR(static_cast<double>(low) / static_cast<double>(all), 0.125, 0.01);
   EXPECT_NEAR(static_cast<double>(high) / static_cast<double>(all), 0.125, 0.01);
   EXPECT_NEAR(sum / static_cast<double>(all), 0.3, 0.002);
+}
+
+TEST(Restitution, OfPacksIsBitForBitThatOfOneTrajectoryAtATime) {
+  std::vector<ImpactProblem> problems = {cradle(2, 0.6), cradle(3, 1.0)};
+  for (const char* name : {"rocking_block", "box_wall", "compass_gait", "ball_in_corner"}) {
+    problems.push_back(models::build(name));
+    set_restitution(problems.back(), 0.2, 0.9);
+  }
+  for (const ImpactProblem& problem : problems) {
+    SCOPED_TRACE(problem.name);
+    ImpactSettings settings = events(3000);
+    const ImpactResult packs = followed(problem, settings);
+    settings.keep_paths = settings.samples;  // which are followed one at a time
+    const ImpactResult single = followed(problem, settings);
+    expect_all_ended(packs.summary[0]);
+    test::expect_identical(packs.summary[0], single.summary[0]);
+    test::expect_identical(packs.samples, single.samples);
+  }
 }
 
 TEST(Restitution, OfSamplesDependsOnlyOnTheirProblemAndIndex) {
@@ -300,29 +327,43 @@ TEST(Restitution, OfAWiderIntervalHasTheOutcomesOfTheNarrower) {
   }
 }
 
-/// The certificate of a ball of 1 kg that comes with 1 m/s and slides, by its pieces.
-certificate::RestitutionCertificate judged(const std::vector<std::array<double, 2>>& pieces,
-                                           Values after, double lost_compression,
-                                           double lost_friction, double e = 0.5) {
-  const double identity[] = {1.0, 0.0, 0.0, 1.0}, before[] = {-1.0, 1.0}, mu = 0.25;
-  const kernels::FrictionPolygon polygon;
-  certificate::Restitution<2, 1> certificate(polygon);
-  certificate.begin({2, 1, identity, identity, identity, before, 1.0, RestitutionLaw::stronge});
-  for (const auto& piece : pieces) certificate.add(piece.data(), &e, &mu);
-  return certificate.finish(after.data(), &lost_compression, &lost_friction);
+bool passes(double residual, double books) {
+  return certificate::within(residual, 1e-9) && certificate::within(books, certificate::kBooks);
 }
 
-bool passes(const certificate::RestitutionCertificate& found) {
-  return certificate::within(found.residual, 1e-9) &&
-         certificate::within(found.books, certificate::kBooks);
+/// Whether the certificates accept a ball of 1 kg that comes with 1 m/s and slides, by its pieces.
+struct Judged {
+  bool any, planar;
+};
+Judged judged(const std::vector<std::array<double, 2>>& pieces, Values after,
+              double lost_compression, double lost_friction, double e = 0.5) {
+  const double identity[] = {1.0, 0.0, 0.0, 1.0}, before[] = {-1.0, 1.0}, mu = 0.25;
+  const kernels::FrictionPolygon polygon;
+  const certificate::RestitutionProblem problem{
+      2, 1, identity, identity, identity, before, 1.0, RestitutionLaw::stronge};
+  certificate::Restitution<2, 1> any(polygon);
+  any.begin(problem);
+  certificate::PlanarRestitution<double, bool, 1, 2> planar(problem, &mu);
+  for (const auto& piece : pieces) {
+    any.add(piece.data(), &e, &mu);
+    planar.add(piece.data(), &e);
+  }
+  const auto found = any.finish(after.data(), &lost_compression, &lost_friction);
+  const double ratio = 0.5 * (after[0] * after[0] + after[1] * after[1]);
+  return {passes(found.residual, found.books),
+          passes(planar.residual(after.data()), planar.books(&lost_compression, &lost_friction)) &&
+              certificate::energies_balance(1.0, ratio, lost_compression + lost_friction)};
 }
 
 TEST(Restitution, IsJudgedByItsPieces) {
   // to u = 0 with 1 N s, on to u = 1/2 with another half; friction takes 3/8 of the slip
   const double friction = 0.5 - 0.5 * 0.625 * 0.625;
   const std::vector<std::array<double, 2>> good = {{0.4, -0.1}, {0.6, -0.15}, {0.5, -0.125}};
-  EXPECT_TRUE(passes(judged(good, {0.5, 0.625}, 0.375, friction)));
-  EXPECT_TRUE(passes(judged({{1.5, -0.375}}, {0.5, 0.625}, 0.375, friction)));  // in one
+  for (const auto& pieces : {good, {{1.5, -0.375}}}) {  // in three, in one
+    const Judged found = judged(pieces, {0.5, 0.625}, 0.375, friction);
+    EXPECT_TRUE(found.any);
+    EXPECT_TRUE(found.planar);
+  }
   struct Wrong {
     const char* what;
     std::vector<std::array<double, 2>> pieces;
@@ -355,8 +396,9 @@ TEST(Restitution, IsJudgedByItsPieces) {
       {"another loss", good, {0.5, 0.625}, 0.374, friction + 0.001},
   };
   for (const Wrong& each : wrong) {
-    EXPECT_FALSE(passes(judged(each.pieces, each.after, each.compression, each.friction)))
-        << each.what;
+    const Judged found = judged(each.pieces, each.after, each.compression, each.friction);
+    EXPECT_FALSE(found.any) << each.what;
+    EXPECT_FALSE(found.planar) << each.what;
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -91,10 +92,16 @@ constexpr bool tables_events(int contacts) {
 /// The solved modes of one problem at a time.
 class EventMemory {
  public:
-  void fit(int contacts) {
+  /// grain: of samples that packs write the stores of.
+  void fit(int contacts, std::int64_t grain) {
     modes_.resize(static_cast<std::size_t>(kernels::event_reals(contacts)));
     known_.resize(static_cast<std::size_t>(kernels::event_modes(contacts)));
-    if (contacts <= simd::kMaxPackEventContacts) faces_.resize(known_.size());
+    if (contacts <= simd::kMaxPackEventContacts) {
+      faces_.resize(known_.size());
+      for (std::vector<double>& book : books_) {
+        book.resize(static_cast<std::size_t>(grain * contacts));
+      }
+    }
   }
   /// For another problem.
   void forget() {
@@ -104,11 +111,16 @@ class EventMemory {
   [[nodiscard]] double* modes() { return modes_.data(); }
   [[nodiscard]] unsigned char* known() { return known_.data(); }
   [[nodiscard]] simd::EventFace* faces() { return faces_.data(); }
+  [[nodiscard]] simd::StoreRows stores(const kernels::RestitutionView& view) {
+    return {&view,           books_[0].data(), books_[1].data(), books_[2].data(), books_[3].data(),
+            books_[4].data()};
+  }
 
  private:
   std::vector<double> modes_;
   std::vector<std::uint8_t> known_;
   std::vector<simd::EventFace> faces_;
+  std::array<std::vector<double>, 5> books_;
 };
 
 }  // namespace carom::cpu

@@ -100,14 +100,19 @@ struct ImpactCode {
 template <int Dim>
 class WorkerMemory {
  public:
-  void fit(int nv, int m, const ImpactSettings& settings, std::int64_t grain) {
-    const std::array<int, 5> shape = {nv, m, settings.friction_directions,
+  void fit(int nv, int m, const ImpactSettings& settings, std::int64_t grain, bool stores) {
+    const std::array<int, 6> shape = {nv,
+                                      m,
+                                      settings.friction_directions,
                                       static_cast<int>(settings.selection),
-                                      static_cast<int>(settings.method)};
+                                      static_cast<int>(settings.method),
+                                      stores ? 1 : 0};
     if (trajectory_ && shape == shape_) return;
     trajectory_.emplace(nv, m, settings.friction_directions, settings.selection);
     packs_.emplace(nv, Dim * m, grain);
-    if (settings.method == ImpactMethod::events && tables_events<Dim>(m)) events_.fit(m);
+    if (settings.method == ImpactMethod::events && tables_events<Dim>(m)) {
+      events_.fit(m, stores ? grain : 0);
+    }
     shape_ = shape;
   }
   [[nodiscard]] const kernels::ImpactScratch<Dim>& scratch() const {
@@ -118,7 +123,7 @@ class WorkerMemory {
   [[nodiscard]] ModeTableBuilder& builder() { return builder_; }
 
  private:
-  std::array<int, 5> shape_{};
+  std::array<int, 6> shape_{};
   std::optional<TrajectoryMemory<Dim>> trajectory_;
   std::optional<PackMemory> packs_;
   EventMemory events_;
@@ -201,7 +206,7 @@ class ImpactDriver {
 
   [[nodiscard]] Worker new_worker(std::int64_t p) const {
     WorkerMemory<Dim>& memory = memories_->local();
-    memory.fit(nv_, m_, settings_, kGrain);
+    memory.fit(nv_, m_, settings_, kGrain, has_stores(batch_));
     const auto path = paths_ > 0 ? static_cast<std::size_t>(settings_.max_steps + 1) *
                                        static_cast<std::size_t>(widest_row())
                                  : 0;
@@ -275,8 +280,11 @@ class ImpactDriver {
 
   void follow_events(Context& context, const Prepared& problem, std::int64_t count) {
     if constexpr (Dim == 2) {
-      if (tables_events<Dim>(m_) && !problem.restitution)
+      if (tables_events<Dim>(m_) &&
+          (!problem.restitution || kernels::has_planar_stores(*problem.restitution, m_)) &&
+          settings_.method == ImpactMethod::events) {
         return follow_tabled_events(context, problem, count);
+      }
     }
     simd::AnyEventBlock block{};
     block.problem = &problem.view;
@@ -315,6 +323,11 @@ class ImpactDriver {
     block.modes = memory.modes();
     block.known = memory.known();
     block.faces = memory.faces();
+    if (problem.restitution) {
+      block.stores = memory.stores(*problem.restitution);
+      block.books = &worker.books;
+      context.energy = problem.view.energy;
+    }
     block.path = worker.path.data();
     block.paths = paths_from(context.first);
     block.finished = hand_over;

@@ -65,12 +65,12 @@ class AnyEventTrajectory {
         if constexpr (Stores::kAny) {
           if (end.steps > 0) stores_->vary();
         }
-        weights_.draw(pushers(), longest_ * (1U << end.steps / kPiecesOfLength));
+        weights_.draw(pushers(false), longest_ * (1U << end.steps / Rules::kPiecesOfLength));
         cycles_.begin();
         modes_.begin();
       }
-      if (weights_.follows) weights_.choose(pushers(), [&](int i) { return state(i); });
-      if (modes_.find(pushers(), slip_, weights_.weight, weights_.first)) {
+      if (weights_.follows) weights_.choose(pushers(false), [&](int i) { return state(i); });
+      if (modes_.find(pushers(true), slip_, weights_.weight, weights_.first)) {
         piece(end);
       } else if (++redrawn_ > Rules::kMostRedrawn) {
         end.status = TrajectoryStatus::failed;
@@ -90,7 +90,6 @@ class AnyEventTrajectory {
  private:
   /// Speeds that are none; work put by at such a speed would be missed in the books.
   static constexpr double kMet = Stores::kAny ? 0.01 * Rules::kMet : Rules::kMet;
-  static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
 
   /// Whether a contact approaches, or is to give back what it has put by.
   CAROM_INLINE bool unfinished() const {
@@ -104,11 +103,23 @@ class AnyEventTrajectory {
   }
   /// Whether contact i separates and may not push.
   [[nodiscard]] CAROM_INLINE bool leaves(int i) const { return u_[i] > 0.0 && !filled(i); }
+  /// Whether contact i with a store may be held at u = 0 while another one pushes.
+  [[nodiscard]] CAROM_INLINE bool keeps(int i) const {
+    if (u_[i] != 0.0 || !weights_.holds(i)) return false;
+    bool some = false;
+    for (int j = 0; j < contacts_; ++j) {
+      const bool pushes = u_[j] < 0.0 || (filled(j) && !(u_[j] == 0.0 && weights_.holds(j)));
+      some = some || (j != i && pushes && weights_.weight[j] > 0.0);
+    }
+    return some;
+  }
   /// u, but that contacts which may push by their stores count as approaching: their modes are the
-  /// same.
-  CAROM_INLINE const double* pushers() {
+  /// same. held: not those that are kept at u = 0.
+  CAROM_INLINE const double* pushers(bool held) {
     if constexpr (Stores::kAny) {
-      for (int k = 0; k < rows_; ++k) able_[k] = k < contacts_ && filled(k) ? -size_ : u_[k];
+      for (int k = 0; k < rows_; ++k) {
+        able_[k] = k < contacts_ && filled(k) && !(held && keeps(k)) ? -size_ : u_[k];
+      }
       return able_;
     }
     return u_;

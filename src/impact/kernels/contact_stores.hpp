@@ -10,6 +10,7 @@
 
 #include "core/material_draws.hpp"
 #include "impact/kernels/event_modes.hpp"
+#include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/impact.hpp"
 
 /// Restitution of an impact that is followed from event to event: what contacts have put by.
@@ -60,11 +61,6 @@ struct PathRow {
   }
 };
 
-/// Of inelastic contacts: nothing.
-struct NoStores {
-  static constexpr bool kAny = false;
-};
-
 /// The stores of one trajectory's contacts (RestitutionLaw). Between two events of the trajectory a
 /// contact's normal velocity u is linear in the impulse s of the stretch and keeps its sign, so its
 /// store is a quadratic of s.
@@ -87,7 +83,11 @@ class ContactStores {
     stretch_ = 0;
     guarded_ = false;
     draw();
-    for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = 0.0;
+    still_ = 0.0;
+    for (int k = 0; k < Dim * run_.contacts; ++k) {
+      piece_[k] = 0.0;
+      still_ = larger(still_, certificate::kBooks * magnitude(problem_.contact_velocity[k]));
+    }
     for (int i = 0; i < run_.contacts; ++i) {
       filled_[i] = false;
       work_[i] = goal_[i] = 0.0;
@@ -142,7 +142,8 @@ class ContactStores {
     }
     if (view_.law == RestitutionLaw::newton && impulse > 0.0) {
       goal_[i] = larger(goal_[i], larger(-u, -next));
-    } else if (view_.law == RestitutionLaw::poisson && work != 0.0) {
+    } else if (view_.law == RestitutionLaw::poisson &&
+               (compresses ? smaller(u, next) < -still_ : larger(u, next) > still_)) {
       goal_[i] = fused(compresses ? e : -1.0, impulse, goal_[i]);
     }
     const auto reached = [&](double slack) {
@@ -224,6 +225,7 @@ class ContactStores {
   MaterialNumbers numbers_{};
   std::uint32_t stretch_ = 0;
   bool guarded_ = false;
+  double still_ = 0.0;  ///< poisson: at such a speed a push counts neither way
   bool filled_[kMost];
   double restitution_[kMost], friction_[kMost];
   double piece_[Dim * kMost];

@@ -14,12 +14,18 @@ struct EventRules {
   static constexpr int kMostPieces = 4096;
   static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
   static constexpr int kPolicyEvents = 32;
-  static constexpr double kZero = 1e-13;      ///< of the largest contact speed
-  static constexpr double kMet = 1e-12;       ///< likewise: a boundary so near is met
-  static constexpr double kTogether = 1e-12;  ///< of a piece: events at once
-  static constexpr double kNothing = 1e-13;   ///< of the terms of a sum: rounding
-  static constexpr double kCone = 1e-12;      ///< of the friction limit
-  static constexpr double kGain = 1e-15;      ///< of the energy before: no gain
+  static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
+  static constexpr double kZero = 1e-13;       ///< of the largest contact speed
+  static constexpr double kMet = 1e-12;        ///< likewise: a boundary so near is met
+  static constexpr double kTogether = 1e-12;   ///< of a piece: events at once
+  static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
+  static constexpr double kCone = 1e-12;       ///< of the friction limit
+  static constexpr double kGain = 1e-15;       ///< of the energy before: no gain
+};
+
+/// What inelastic contacts have put by: nothing.
+struct NoStores {
+  static constexpr bool kAny = false;
 };
 
 /// What the numbers of a problem are measured by.
@@ -51,7 +57,7 @@ CAROM_INLINE double event_start(const ImpactProblemView& problem, double speed, 
 template <class V, int M>
 struct EventPiece {
   V length;
-  V key;          ///< row whose zero ends the piece, -1: the stretch ends
+  V key;          ///< row whose zero ends the piece, beyond the rows: a store; -1: the stretch ends
   V next[2 * M];  ///< contact velocities at its end
   V wrong;   ///< velocity by which (39), (40) are missed at its ends, infinite: no such impulse
   V gained;  ///< energy that is more than rounding
@@ -89,17 +95,24 @@ CAROM_INLINE V event_wrong(const ImpactProblemView& problem, const V* impulse, c
   return select(impossible, V(kInfinity), wrong);
 }
 
-/// To the next zero of a contact velocity or the stretch's end, `left` away.
-template <class V, int M>
+/// To the next zero of a contact velocity, the next store that is empty or the stretch's end,
+/// `left` away. With stores (planar_stores.hpp) `wrong` and `gained` are left to their certificate.
+template <class V, int M, class Stores = NoStores>
 CAROM_INLINE EventPiece<V, M> event_piece(const ImpactProblemView& problem, const V* u,
-                                          const V* impulse, const V* rate, V left) {
+                                          const V* impulse, const V* rate, V left,
+                                          double speed = 0.0, Stores* stores = nullptr) {
   constexpr int kRows = 2 * M;
   const V none(0.0), never(kInfinity);
   EventPiece<V, M> piece;
-  V until[kRows];
+  V until[kRows], spent[M];
   for (int k = 0; k < kRows; ++k) {
+    const int i = k - (k < M ? 0 : M);
     auto counts = u[k] * rate[k] < none;
-    if (k >= M) counts = counts & (u[k - (k < M ? 0 : M)] <= none);  // not where it separates
+    if constexpr (Stores::kAny) {
+      if (k >= M) counts = counts & ((u[i] <= none) | stores->filled(i));
+    } else {
+      if (k >= M) counts = counts & (u[i] <= none);  // not where it separates
+    }
     until[k] = select(counts, -u[k] / rate[k], never);
   }
   piece.length = left;
@@ -108,6 +121,14 @@ CAROM_INLINE EventPiece<V, M> event_piece(const ImpactProblemView& problem, cons
     const auto earlier = until[k] < piece.length;
     piece.length = select(earlier, until[k], piece.length);
     piece.key = select(earlier, V(static_cast<double>(k)), piece.key);
+  }
+  if constexpr (Stores::kAny) {
+    for (int i = 0; i < M; ++i) {
+      spent[i] = stores->until(i, u[i], rate[i], impulse[i]);
+      const auto earlier = spent[i] < piece.length;
+      piece.length = select(earlier, spent[i], piece.length);
+      piece.key = select(earlier, V(static_cast<double>(kRows + i)), piece.key);
+    }
   }
   const auto event = piece.key >= none;
   const V together = select(event, piece.length * V(1.0 + EventRules::kTogether), none);
@@ -118,10 +139,20 @@ CAROM_INLINE EventPiece<V, M> event_piece(const ImpactProblemView& problem, cons
     const auto reached = (until[k] <= together) | (before * after < none) |
                          (event & (magnitude(after) <= V(EventRules::kZero) * magnitude(before)));
     after = select((until[k] < never) & reached, none, after);
+    if constexpr (Stores::kAny) {
+      // work put by at a speed that is none would be missed in the books
+      after = select(magnitude(after) <= V(0.01 * EventRules::kMet * speed), none, after);
+    }
     piece.next[k] = after;
+    if constexpr (Stores::kAny) continue;
     const V part = impulse[k] * V(0.5) * (before + after) * piece.length;
     work = work + part;
     worth = worth + magnitude(part);
+  }
+  if constexpr (Stores::kAny) {
+    for (int i = 0; i < M; ++i) stores->ends(i, spent[i] <= together);
+    piece.wrong = piece.gained = none;
+    return piece;
   }
   piece.wrong = event_wrong<V, M>(problem, impulse, u, piece.next);
   const V gain(EventRules::kGain * problem.energy);

@@ -14,10 +14,11 @@ class EventSearch {
   int state[M];   ///< event_state of each contact
   int choice[M];  ///< its part in the mode that is tried
 
-  CAROM_INLINE void begin(const double* u, const EventWeights<M>& weights) {
+  /// u: normal velocities, of what may push by its store below 0; slip: tangential ones.
+  CAROM_INLINE void begin(const double* u, const double* slip, const EventWeights<M>& weights) {
     unsigned pushing = 0;
     for (int i = 0; i < M; ++i) {
-      state[i] = event_state(u[i], u[M + i]);
+      state[i] = event_state(u[i], slip[i]);
       pushing |= (weights.weight[i] > 0.0 ? 1U : 0U) << i;
     }
     begin(weights.first, pushing);

@@ -26,11 +26,17 @@ template <int Most, bool AtMost = false>
 class EventWeights {
  public:
   static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
+  static constexpr double kFirst = 1U << 20;
+  // Bits of numbers that say which contacts may be held begin above these.
+  static constexpr unsigned kHoldOfFirst = 1U << 4, kHoldOfPolicy = 1U << 16;
 
   double weight[Most];   ///< of each contact, sum 1
   double left = 0.0;     ///< of the stretch [N s]
   bool follows = false;  ///< the policy; `choose` is wanted before each piece
   unsigned first = 0;    ///< what the mode that is tried first is drawn by
+
+  /// Whether contact i at u_n = 0 with a store may be held there, as those without are.
+  [[nodiscard]] CAROM_INLINE bool holds(int i) const { return (holds_ >> i & 1U) != 0; }
 
   CAROM_INLINE void begin(int contacts, std::uint64_t seed, std::uint32_t index,
                           std::uint64_t sample) {
@@ -79,7 +85,8 @@ class EventWeights {
     sum = 0.0;
     for (int i = 0; i < m; ++i) sum += weight[i];
     for (int i = 0; i < m; ++i) drawn_[i] = weight[i] /= sum;
-    first = static_cast<unsigned>(choice.second * 1048576.0);
+    first = static_cast<unsigned>(choice.second * kFirst);
+    holds_ = first / kHoldOfFirst;
     const int halvings = static_cast<int>(choice.first * 12.0);
     const double scale = 4.0 / (1U << halvings);
     left = longest * scale * (0.5 + kind.second);
@@ -104,6 +111,7 @@ class EventWeights {
     x ^= x >> 13;
     x *= 0xC2B2AE35U;
     x ^= x >> 16;
+    holds_ = x / kHoldOfPolicy;
     const auto pick = static_cast<int>(x % static_cast<unsigned>(count + 1));
     for (int i = 0; i < m; ++i) {
       weight[i] = pick == count ? drawn_[i] : (i == able[pick] ? 1.0 : 0.0);
@@ -120,7 +128,7 @@ class EventWeights {
 
   int contacts_ = Most;
   std::uint64_t seed_ = 0, sample_ = 0;
-  std::uint32_t index_ = 0, block_ = 0, policy_ = 0;
+  std::uint32_t index_ = 0, block_ = 0, policy_ = 0, holds_ = 0;
   bool wanted_ = false, spoiled_ = false;
   double drawn_[Most];
 };

@@ -10,15 +10,23 @@
 #include "cpu/simd/spread.hpp"
 #include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/event_series.hpp"
+#include "impact/kernels/planar_stores.hpp"
 
 /// Packs of planar trajectories that are followed from event to event: each lane of a register
 /// follows a sample of its own, by the text of events.hpp, and takes the next one as soon as
 /// it is done.
 namespace carom::cpu::simd {
 
-/// The samples that lanes take next, with their policies.
-template <class Isa>
+/// Restitution of a problem, and what packs write of it for each trajectory, [count, m] each.
+struct StoreRows {
+  const kernels::RestitutionView* view;  ///< null: inelastic
+  double *restitution, *stored, *released, *lost_compression, *lost_friction;
+};
+
+/// The samples that lanes take next, with their policies and, of M > 0 contacts, restitution.
+template <class Isa, int M>
 class EventSupply {
+  static_assert(M <= 2);  // contacts of one draw
   using Pack = typename Isa::Pack;
   static constexpr int kWidth = Isa::kWidth;
 
@@ -30,9 +38,15 @@ class EventSupply {
   };
 
   /// Positions [first, job.count).
-  EventSupply(const PackJob& job, int first) : job_(job), next_(first), drawn_to_(first) {}
+  EventSupply(const PackJob& job, int first, const kernels::RestitutionView* view)
+      : job_(job), view_(view), next_(first), drawn_to_(first) {}
 
   [[nodiscard]] CAROM_INLINE bool empty() const { return next_ == job_.count; }
+
+  /// Of contact i in the sample taken last.
+  [[nodiscard]] CAROM_INLINE double restitution(int i) const {
+    return restitution_[i][next_ - 1 - (drawn_to_ - kWidth)];
+  }
 
   CAROM_INLINE Sample take() {
     if (next_ == drawn_to_) draw();
@@ -51,21 +65,36 @@ class EventSupply {
     Isa::uniform_pairs(job_.run->seed, job_.index, sample, block, first, second);
     rounded_down(second * Pack(4294967296.0)).store(policy_);
     wanted_ = (first < Pack(0.5)).bits();
+    if constexpr (M > 0) {
+      Pack number[2];
+      const typename Isa::Words place(Pack(static_cast<double>(kMaterialDraws / 2)));
+      Isa::uniform_pairs(job_.run->seed, job_.index, sample, place, number[0], number[1]);
+      for (int i = 0; i < M; ++i) {
+        kernels::planar_draw(view_->restitution_low[i], view_->restitution_high[i], number[i])
+            .store(restitution_[i]);
+      }
+    }
     drawn_to_ = next_ + kWidth;
   }
 
   const PackJob& job_;
+  const kernels::RestitutionView* view_;
   int next_;
   int drawn_to_;  ///< position that the drawn policies end before
   unsigned wanted_ = 0;
   alignas(64) double policy_[kWidth];
+  alignas(64) double restitution_[M > 0 ? M : 1][kWidth];
 };
 
-/// One pack.
-template <class Isa, int M>
+/// One pack. Stored: with restitution.
+template <class Isa, int M, bool Stored>
 class EventLanes {
   using Pack = typename Isa::Pack;
   using Mask = typename Isa::Mask;
+  using Supply = EventSupply<Isa, Stored ? M : 0>;
+  using Stores =
+      std::conditional_t<Stored, kernels::PlanarStores<Pack, Mask, M, kMaxPackVelocities>,
+                         kernels::NoStores>;
   using Words = typename Isa::Words;
   using Rules = kernels::EventRules;
   using Table = kernels::EventTable<Isa, M>;
@@ -79,7 +108,7 @@ class EventLanes {
 
  public:
   EventLanes(const PackJob& job, const Table& table, EventFace* faces,
-             const kernels::EventSizes& sizes, EventSupply<Isa>& supply)
+             const kernels::EventSizes& sizes, Supply& supply, const StoreRows& rows)
       : job_(job),
         problem_(*job.problem),
         run_(*job.run),
@@ -87,6 +116,8 @@ class EventLanes {
         modes_(table.modes()),
         sizes_(sizes),
         supply_(supply),
+        rows_(rows),
+        stores_(stores_of(job)),
         nv_(job.run->velocities) {
     const Pack none(0.0);
     for (int k = 0; k < kRows; ++k) u_[k] = total_[k] = none;
@@ -102,7 +133,15 @@ class EventLanes {
     for (int i = 0; i < M; ++i) {
       const Pack normal = u_[i], tangent = u_[M + i];
       const Pack slip = select(tangent > none, two, select(tangent < none, none, one));
-      state_[i] = select(normal > none, none, select(normal < none, four, one) + slip);
+      if constexpr (Stored) {
+        const Mask filled = stores_.filled(i);
+        const Mask able = filled | (normal <= none), pushes = filled | (normal < none);
+        state_[i] = select(able, select(pushes, four, one) + slip, none);
+        const Pack known = select(normal > none, Pack(10.0), Pack(7.0)) + slip;
+        code_[i] = select(filled, known, state_[i]);
+      } else {
+        state_[i] = select(normal > none, none, select(normal < none, four, one) + slip);
+      }
     }
   }
 
@@ -129,19 +168,24 @@ class EventLanes {
       weight[i] = select(alone, select(here, most, none), weight[i]);
       weight[i] =
           select(weight[i] < Pack(kernels::EventWeights<M>::kLeast) * most, none, weight[i]);
-      sum = select(u_[i] < none, sum + weight[i], sum);
+      sum = select(pushes(i), sum + weight[i], sum);
     }
     const Mask idle = !(sum > none);
     const Pack instead = select(most > none, most, Pack(1.0));
     sum = none;
     for (int i = 0; i < M; ++i) {
-      weight[i] = select(idle & (u_[i] < none), instead, weight[i]);
+      weight[i] = select(idle & pushes(i), instead, weight[i]);
       sum = sum + weight[i];
     }
     for (int i = 0; i < M; ++i) {
       weight_[i] = drawn_[i] = select(wants, weight[i] / sum, drawn_[i]);
     }
-    first_ = select(wants, rounded_down(choice[1] * Pack(1048576.0)), first_);
+    first_ =
+        select(wants, rounded_down(choice[1] * Pack(kernels::EventWeights<M>::kFirst)), first_);
+    if constexpr (Stored) {
+      constexpr double kShare = 1.0 / kernels::EventWeights<M>::kHoldOfFirst;
+      holds_ = select(wants, rounded_down(first_ * Pack(kShare)), holds_);
+    }
     Pack halvings = rounded_down(choice[0] * Pack(12.0)), scale(4.0);
     for (const int power : {8, 4, 2, 1}) {
       const Mask some = halvings >= Pack(power);
@@ -149,8 +193,9 @@ class EventLanes {
       scale = select(some, scale * Pack(1.0 / (1 << power)), scale);
     }
     const Mask follows = wants & wanted_ & !spoiled_;
-    Pack length = Pack(sizes_.length) * scale * (Pack(0.5) + kind[1]);
-    length = select(follows & (kind[1] < Pack(0.75)), Pack(64.0 * sizes_.length), length);
+    const Pack longest = this->longest();
+    Pack length = longest * scale * (Pack(0.5) + kind[1]);
+    length = select(follows & (kind[1] < Pack(0.75)), Pack(64.0) * longest, length);
     left_ = select(wants, length, left_);
     follows_ = (follows_ & !wants) | follows;
     spoiled_ = spoiled_ & !wants;
@@ -169,9 +214,9 @@ class EventLanes {
     Mask able[M];
     Pack count(0.0);
     for (int i = 0; i < M; ++i) {
-      x = (x ^ Words(state_[i])) * 0x9E3779B9U;
+      x = (x ^ Words(Stored ? code_[i] : state_[i])) * 0x9E3779B9U;
       x = x ^ (x >> 15);
-      able[i] = u_[i] <= none;
+      able[i] = this->able(i);
       count = select(able[i], count + one, count);
     }
     x = x * 0x85EBCA6BU;
@@ -179,6 +224,10 @@ class EventLanes {
     x = x * 0xC2B2AE35U;
     x = x ^ (x >> 16);
     const Pack number = x.number(), ways = count + one;
+    if constexpr (Stored) {
+      constexpr double kShare = 1.0 / kernels::EventWeights<M>::kHoldOfPolicy;
+      holds_ = select(follows_, rounded_down(number * Pack(kShare)), holds_);
+    }
     Pack share(1.0);
     for (int n = 2; n <= M + 1; ++n) share = select(ways >= Pack(n), Pack(1.0 / n), share);
     // The quotient of whole numbers is no closer to the next one than 0.5 / ways.
@@ -190,6 +239,21 @@ class EventLanes {
       const Pack weight = select(all, drawn_[i], select(here, one, none));
       weight_[i] = select(follows_, weight, weight_[i]);
       at = select(able[i], at + one, at);
+    }
+  }
+
+  /// EventTrajectory's pushers that are held at u = 0 while the other contact pushes.
+  CAROM_INLINE void hold() {
+    if constexpr (Stored && M == 2) {
+      const Pack none(0.0), three(3.0), half(0.5);
+      const Mask first = fraction(holds_ * half) > none;
+      const Mask second = fraction(rounded_down(holds_ * half) * half) > none;
+      const Mask rests[] = {first & stores_.filled(0) & !(u_[0] != none),
+                            second & stores_.filled(1) & !(u_[1] != none)};
+      for (int i = 0; i < M; ++i) {
+        const Mask other = pushes(1 - i) & !rests[1 - i] & (weight_[1 - i] > none);
+        state_[i] = select(rests[i] & other, state_[i] - three, state_[i]);
+      }
     }
   }
 
@@ -249,7 +313,16 @@ class EventLanes {
   CAROM_INLINE void follow() {
     const Mask moves = mask(moves_), stays = mask(active_ & ~moves_);
     const Pack none(0.0), one(1.0);
-    const auto piece = kernels::event_piece<Pack, M>(problem_, u_, impulse_, rate_, left_);
+    const auto piece =
+        kernels::event_piece<Pack, M>(problem_, u_, impulse_, rate_, left_, sizes_.speed, &stores_);
+    if constexpr (Stored) {
+      Pack impulse[kRows], next[kRows];
+      for (int k = 0; k < kRows; ++k) {
+        impulse[k] = select(moves, piece.length * impulse_[k], none);
+        next[k] = select(moves, piece.next[k], u_[k]);
+      }
+      stores_.follow(moves, u_, next, impulse);
+    }
     for (int k = 0; k < kRows; ++k) {
       u_[k] = select(moves, piece.next[k], u_[k]);
       total_[k] = select(moves, fused(piece.length, impulse_[k], total_[k]), total_[k]);
@@ -260,12 +333,19 @@ class EventLanes {
     left_ = select(moves & event, left_ - piece.length, none);
     since_ = select(moves, since_ + piece.length, since_);
     events_ = select(moves, events_ + one, events_);
-    constexpr auto from = [](bool follows) {
-      return Pack(kernels::EventSeries<M>::cycles_from(follows));
-    };
-    const Mask due = moves & event & (events_ > select(follows_, from(true), from(false)));
-    if (const unsigned bits = due.bits(); bits != 0U) sum_series(bits, piece.key);
-    const Mask spoils = moves & follows_ & (events_ >= Pack(Rules::kPolicyEvents));
+    if constexpr (Stored) {
+      Mask some = follows_;
+      for (int i = 0; i < M; ++i) some = some | ((weight_[i] > none) & able(i));
+      left_ = select(some, left_, none);
+    } else {
+      constexpr auto from = [](bool follows) {
+        return Pack(kernels::EventSeries<M>::cycles_from(follows));
+      };
+      const Mask due = moves & event & (events_ > select(follows_, from(true), from(false)));
+      if (const unsigned bits = due.bits(); bits != 0U) sum_series(bits, piece.key);
+    }
+    constexpr int kMost = (Stored ? 2 : 1) * Rules::kPolicyEvents;
+    const Mask spoils = moves & follows_ & (events_ >= Pack(kMost));
     left_ = select(spoils, none, left_);
     spoiled_ = spoiled_ | spoils | stays;
     redrawn_ = select(stays, redrawn_ + one, redrawn_);
@@ -275,8 +355,8 @@ class EventLanes {
   /// Writes out the lanes whose trajectory has ended and starts their next ones.
   CAROM_INLINE void finish() {
     const Pack none(0.0);
-    Mask approaching = u_[0] < none;
-    for (int i = 1; i < M; ++i) approaching = approaching | (u_[i] < none);
+    Mask approaching = pushes(0);
+    for (int i = 1; i < M; ++i) approaching = approaching | pushes(i);
     const unsigned collides = approaching.bits();
     const unsigned last = (steps_ >= Pack(Rules::kMostPieces)).bits();
     const unsigned stuck = (redrawn_ > Pack(Rules::kMostRedrawn)).bits() & ~moves_;
@@ -284,7 +364,12 @@ class EventLanes {
     if (ended == 0U) return;
     alignas(64) double u[kRows][kWidth], total[kRows][kWidth], residual[kWidth], steps[kWidth];
     for (int k = 0; k < kRows; ++k) u_[k].store(u[k]), total_[k].store(total[k]);
-    kernels::event_residual(wrong_, gained_, sizes_.speed, problem_.energy).store(residual);
+    if constexpr (Stored) {
+      stores_.missed(u_).store(residual);
+      write_stores(ended);
+    } else {
+      kernels::event_residual(wrong_, gained_, sizes_.speed, problem_.energy).store(residual);
+    }
     steps_.store(steps);
     for (unsigned rest = ended; rest != 0U; rest &= rest - 1U) {
       const int lane = kernels::lowest_bit(rest);
@@ -297,7 +382,7 @@ class EventLanes {
       job_.pivots[position] = pivots_[lane];
       job_.fallback[position] = 0;
       // what only rounding tells, and what fails, is another's
-      const bool left_out = bit(open_ | stuck, lane);
+      const bool left_out = bit(open_ | stuck | (Stored ? collides : 0U), lane);
       job_.steps[position] = static_cast<std::int32_t>(steps[lane]);
       job_.status[position] =
           left_out ? kUnfinished
@@ -308,6 +393,60 @@ class EventLanes {
   }
 
  private:
+  static CAROM_INLINE Stores stores_of(const PackJob& job) {
+    if constexpr (Stored) {
+      return Stores(*job.run, *job.problem);
+    } else {
+      return {};
+    }
+  }
+  /// Contacts that approach or have a filled store; those, and those that touch.
+  [[nodiscard]] CAROM_INLINE Mask pushes(int i) const {
+    if constexpr (Stored) return stores_.filled(i) | (u_[i] < Pack(0.0));
+    return u_[i] < Pack(0.0);
+  }
+  [[nodiscard]] CAROM_INLINE Mask able(int i) const {
+    if constexpr (Stored) return stores_.filled(i) | (u_[i] <= Pack(0.0));
+    return u_[i] <= Pack(0.0);
+  }
+
+  /// EventTrajectory's longest stretch after as many pieces as there have been.
+  [[nodiscard]] CAROM_INLINE Pack longest() const {
+    Pack length(sizes_.length);
+    if constexpr (Stored) {
+      constexpr double kOfLength = 1.0 / kernels::EventRules::kPiecesOfLength;
+      Pack doublings = rounded_down(steps_ * Pack(kOfLength));
+      if (!any_of(doublings > Pack(0.0))) return length;
+      for (const int power : {8, 4, 2, 1}) {
+        const Mask some = doublings >= Pack(power);
+        doublings = select(some, doublings - Pack(power), doublings);
+        length = select(some, length * Pack(1 << power), length);
+      }
+    }
+    return length;
+  }
+
+  void write_stores(unsigned lanes) const {
+    alignas(64) double book[5][M][kWidth];
+    for (int i = 0; i < M; ++i) {
+      stores_.restitution(i).store(book[0][i]);
+      stores_.stored(i).store(book[1][i]);
+      stores_.released(i).store(book[2][i]);
+      stores_.lost_compression(i).store(book[3][i]);
+      stores_.lost_friction(i).store(book[4][i]);
+    }
+    double* const to[] = {rows_.restitution, rows_.stored, rows_.released, rows_.lost_compression,
+                          rows_.lost_friction};
+    for (; lanes != 0U; lanes &= lanes - 1U) {
+      const int lane = kernels::lowest_bit(lanes);
+      for (int b = 0; b < 5; ++b) {
+        for (int i = 0; i < M; ++i) {
+          to[b][static_cast<long>(position_[lane]) * M + i] = book[b][i][lane];
+        }
+      }
+    }
+  }
+
   static CAROM_INLINE bool bit(unsigned bits, int lane) { return ((bits >> lane) & 1U) != 0U; }
   static CAROM_INLINE Mask mask(unsigned bits) { return Mask::from_bits(bits); }
 
@@ -315,6 +454,7 @@ class EventLanes {
   CAROM_INLINE void start(unsigned lanes) {
     const Mask fresh = mask(lanes);
     unsigned wanted = wanted_.bits() & ~lanes;
+    alignas(64) double e[M][kWidth] = {};
     for (unsigned rest = lanes; rest != 0U; rest &= rest - 1U) {
       const int lane = kernels::lowest_bit(rest);
       if (supply_.empty()) {
@@ -328,6 +468,14 @@ class EventLanes {
       policy_[lane] = next.policy;
       wanted |= static_cast<unsigned>(next.wanted) << lane;
       pivots_[lane] = 0;
+      if constexpr (Stored) {
+        for (int i = 0; i < M; ++i) e[i][lane] = supply_.restitution(i);
+      }
+    }
+    if constexpr (Stored) {
+      Pack own[M];
+      for (int i = 0; i < M; ++i) own[i] = Pack::load(e[i]);
+      stores_.begin(fresh, own);
     }
     wanted_ = mask(wanted);
     const Pack none(0.0);
@@ -459,11 +607,15 @@ class EventLanes {
   EventRanges<Isa, M> ranges_;
   const double* modes_;
   kernels::EventSizes sizes_;
-  EventSupply<Isa>& supply_;
+  Supply& supply_;
+  const StoreRows& rows_;
+  Stores stores_;
   int nv_;
   unsigned active_ = 0, moves_ = 0, open_ = 0;
   unsigned cycling_ = 0;  ///< lanes whose series has begun to look at cycles
   Pack u_[kRows], total_[kRows], impulse_[kRows], rate_[kRows], state_[M];
+  Pack code_[Stored ? M : 1];  ///< what a policy knows contacts by
+  Pack holds_{0.0};            ///< EventWeights::holds, as bits
   Pack weight_[M], drawn_[M], first_{0.0}, left_{0.0}, wrong_{0.0}, gained_{0.0};
   Pack events_{0.0}, since_{0.0}, steps_{0.0}, redrawn_{0.0};
   Pack block_{1.0};  ///< of draws, the next one

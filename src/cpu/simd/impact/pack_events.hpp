@@ -4,8 +4,8 @@
 
 namespace carom::cpu::simd {
 
-/// Packs side by side: what one waits for another fills.
-template <class Isa, int M>
+/// Packs side by side: what one waits for another fills. Stored: with restitution.
+template <class Isa, int M, bool Stored>
 class PackEvents {
   using Pack = typename Isa::Pack;
   using Table = kernels::EventTable<Isa, M>;
@@ -14,12 +14,14 @@ class PackEvents {
 
  public:
   /// Positions [first, job.count), where `starts()`.
-  PackEvents(const PackJob& job, int first, const Table& table, EventFace* faces)
+  PackEvents(const PackJob& job, int first, const Table& table, EventFace* faces,
+             const StoreRows& rows)
       : job_(job),
         problem_(*job.problem),
         run_(*job.run),
         table_(table),
         faces_(faces),
+        rows_(rows),
         sizes_(kernels::event_sizes<M>(*job.problem, table)),
         nv_(job.run->velocities),
         first_(first) {}
@@ -34,13 +36,13 @@ class PackEvents {
   }
 
   void operator()() {
-    EventSupply<Isa> supply(job_, first_);
-    using Lanes = EventLanes<Isa, M>;
-    Lanes packs[] = {Lanes(job_, table_, faces_, sizes_, supply),
-                     Lanes(job_, table_, faces_, sizes_, supply)};
+    EventSupply<Isa, Stored ? M : 0> supply(job_, first_, rows_.view);
+    using Lanes = EventLanes<Isa, M, Stored>;
+    Lanes packs[] = {Lanes(job_, table_, faces_, sizes_, supply, rows_),
+                     Lanes(job_, table_, faces_, sizes_, supply, rows_)};
     while (packs[0].active() || packs[1].active()) {
 #pragma GCC unroll 1
-      for (Lanes& lanes : packs) lanes.states(), lanes.draw(), lanes.choose();
+      for (Lanes& lanes : packs) lanes.states(), lanes.draw(), lanes.choose(), lanes.hold();
 #pragma GCC unroll 1
       for (Lanes& lanes : packs) lanes.find();
 #pragma GCC unroll 1
@@ -84,8 +86,19 @@ class PackEvents {
     alignas(64) double ratio[kWidth], modes[kWidth], speed[kMaxPackVelocities][kWidth];
     const Pack all = larger(Pack::load(residual), wrong / Pack(sizes_.speed));
     all.store(residual);
-    const unsigned good = (all <= Pack(run_.residual_tolerance)).bits();
-    kernels::energy_ratio<Pack>(problem_, nv_, v).store(ratio);
+    unsigned good = (all <= Pack(run_.residual_tolerance)).bits();
+    const Pack left = kernels::energy_ratio<Pack>(problem_, nv_, v);
+    left.store(ratio);
+    if constexpr (Stored) {
+      alignas(64) double lost[kWidth] = {};
+      for (int lane = 0; lane < kWidth; ++lane) {
+        for (int i = 0; i < M; ++i) {
+          const long at = place(lane) * M + i;
+          lost[lane] = lost[lane] + (rows_.lost_compression[at] + rows_.lost_friction[at]);
+        }
+      }
+      good &= certificate::energies_balance(problem_.energy, left, Pack::load(lost)).bits();
+    }
     pack_modes<Isa, 2, M>(u, run_.mode_tolerance).store(modes);
     for (int j = 0; j < nv_; ++j) v[j].store(speed[j]);
     for (int lane = 0; lane < kWidth && position + lane <= last; ++lane) {
@@ -103,6 +116,7 @@ class PackEvents {
   const kernels::ImpactRun& run_;
   const Table& table_;
   EventFace* faces_;
+  const StoreRows& rows_;
   kernels::EventSizes sizes_;
   int nv_;
   int first_;
