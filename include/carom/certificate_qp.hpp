@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/certificate.hpp>
 #include <carom/certificate_curvature.hpp>
 #include <carom/certificate_qp_scales.hpp>
@@ -63,15 +65,27 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
       : QpJudge(lanes, shape, view,
                 kernels::placed<QpJudgeLayout>(memory, shape.variables, shape.rows)) {}
 
-  /// Of the optimality conditions at (x, y).
+  /// Of the optimality conditions at (x, y). sharply: what is then above kHidden is judged again by
+  /// sums in twice the precision, as large multipliers of nearly parallel rows need it.
   template <class X, class Y>
-  CAROM_CALL QpResidual<V> residual(const X& x, const Y& y,
-                                    Leaning leaning = Leaning::allowed) const {
+  CAROM_CALL QpResidual<V> residual(const X& x, const Y& y, Leaning leaning = Leaning::allowed,
+                                    bool sharply = true) const {
     using kernels::larger;
     QpResidual<V> judged = judged_equations(x, y);
-    if (leaning != Leaning::allowed && shape_.cones == 0) {
-      judged.primal = larger(hidden_data(y, leaning), judged.primal);
+    const bool leans = leaning != Leaning::allowed && shape_.cones == 0;
+    const V hidden = leans ? hidden_data(y, leaning) : V(0.0);
+    if constexpr (std::is_same_v<V, double>) {
+      if (sharply && shape_.cones == 0 && !(judged.value() <= kHidden)) {
+        QpJudge sharp = *this;
+        sharp.column_rounding_ = kSharp;
+        sharp.counted_slack_ = row_rounding_;
+        Base::sharpen_columns(x, y);
+        invert_columns();
+        const QpResidual<V> again = sharp.evaluate(x, y);
+        if (again.value() < judged.value()) judged = again;
+      }
     }
+    if (leans) judged.primal = larger(hidden, judged.primal);
     return judged;
   }
 
@@ -293,6 +307,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
         column_rounding_(sum_rounding(static_cast<long>(shape.variables) + shape.rows)) {}
 
   static constexpr double kClose = 1e-13;
+  static constexpr double kSharp = 0x1p-51;           // rounding of two sums in twice the precision
   static constexpr double kNoise = 1e-11;             // share of a datum
   static constexpr double kGapShare = 1e-3;           // the tolerance is one on equations
   static constexpr double kComputedZero = 8.0;        // roundings of the terms that one may be
@@ -344,7 +359,9 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
                                 row_rounding_);
         const V slack = missed(value - limit, size, datum, row_rounding_);
         primal.add(there * select(value <= limit, V(0.0), slack));
-        complement.add(there * (multiplier * at_.known_y[i]) * slack);
+        const V counted =
+            select(magnitude(value - limit) <= V(counted_slack_) * size, V(0.0), slack);
+        complement.add(there * (multiplier * at_.known_y[i]) * counted);
         earn(limit * multiplier);
         dual.add((V(1.0) - there) * (multiplier * at_.known_y[i]));
       };
@@ -639,6 +656,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
 
   Memory felt_;
   double row_rounding_, column_rounding_;
+  double counted_slack_ = -1.0;  // of a row's terms: less is none
 };
 
 }  // namespace carom::certificate

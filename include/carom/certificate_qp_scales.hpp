@@ -139,6 +139,35 @@ class QpScales {
     }
   }
 
+  /// bent and pull, as if in twice the precision, so that their sum holds what q_j sees of terms
+  /// that cancel; the columns' sizes become those of the two. Overwrites known_x.
+  template <class X, class Y>
+  CAROM_CALL void sharpen_columns(const X& x, const Y& y) const {
+    using kernels::magnitude;
+    const Memory rest = at_.known_x;
+    lanes_.for_each(n_, [&](int j) {
+      V sum(0.0);
+      V low(0.0);
+      for (int k = 0; k < n_; ++k) add_product(hessian(j, k), x[k], sum, low);
+      at_.bent[j] = sum + low;
+      at_.pull[j] = sum - at_.bent[j];
+      rest[j] = low;
+    });
+    for (int i = 0; i < rows_; ++i) {
+      for_row_of_lanes(i, [&](int j) {
+        V sum = at_.pull[j];
+        V low = rest[j];
+        add_product(matrix(i, j), y[i], sum, low);
+        at_.pull[j] = sum;
+        rest[j] = low;
+      });
+    }
+    lanes_.for_each(n_, [&](int j) {
+      at_.pull[j] = at_.pull[j] + rest[j];
+      at_.column_size[j] = magnitude(at_.bent[j]) + magnitude(at_.pull[j]);
+    });
+  }
+
   /// What a row's bounds explain: those that its terms reach at all.
   CAROM_INLINE V row_seed(int i) const {
     using kernels::larger;
@@ -259,6 +288,16 @@ class QpScales {
         });
       });
     }
+  }
+
+  /// sum + rest += a b with the roundings of product and sum in `rest`.
+  static CAROM_INLINE void add_product(V a, V b, V& sum, V& rest) {
+    const V product = a * b;
+    const V product_rest = kernels::fused(a, b, -product);
+    const V next = sum + product;
+    const V part = next - sum;
+    rest = rest + ((sum - (next - part)) + (product - part)) + product_rest;
+    sum = next;
   }
 
   /// The data with the terms that are explained so far.

@@ -66,6 +66,18 @@ def test_as_a_solver_of_qpsolvers():
     assert not qpsolvers.solve_problem(none, "carom").found
 
 
+def test_weakly_active_rows_by_qpsolvers():
+    qpsolvers = pytest.importorskip("qpsolvers")
+    carom.compat.register_qpsolvers()
+    n = 150  # qpsolvers' get_sparse_problem: the bound of the last but one has no multiplier
+    M = np.eye(n)
+    for i in range(1, n - 1):
+        M[i, i + 1], M[i, i - 1] = -1.0, 1.0
+    found = qpsolvers.solve_problem(qpsolvers.Problem(M @ M.T, -np.ones(n), lb=2.0 * np.ones(n)), "carom")
+    assert found.found and found.extras["status"] == "solved"
+    np.testing.assert_allclose(found.x, [2.0] * (n - 1) + [3.0], atol=1e-7)
+
+
 def test_plain_calls():
     np.testing.assert_allclose(carom.compat.solve_qp(np.eye(2), [-1.0, -3.0], A=[[1.0, 1.0]], b=[1.0]), [-0.5, 1.5])
     assert carom.compat.solve_qp(np.eye(1), [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0]) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -105,3 +106,22 @@ def test_every_backend_agrees():
         if carom.info()["cuda_devices"]:
             pytest.skip("there is a device")
         carom.solve_lcp(M, q, backend="cuda")
+
+
+def test_decimals_do_not_hide_that_netlibs_problems_are_infeasible():
+    # g = A'y is to have zeros where decimals leave 1e-17 against an absent bound; the rows bound those columns.
+    data = dict(np.load(pathlib.Path(__file__).parents[2] / "bench/data/netlib.npz"))
+    at, seen = np.zeros(3, dtype=int), set()
+    for name, (n, m, equations, entries) in zip(data["names"], data["sizes"]):
+        part, columns, rows = (slice(a, a + b) for a, b in zip(at, (entries, n, m)))
+        at += (entries, n, m)
+        if str(name) not in {"refinery", "vol1", "qual", "pang"}:
+            continue
+        A = np.zeros((m, n))
+        A[data["rows"][part], data["columns"][part]] = data["values"][part]
+        right = data["right"][rows]
+        low = np.where(np.arange(m) < m - equations, -np.inf, right)
+        found = carom.solve_lp(data["cost"][columns], A, low, right, data["lower"][columns], data["upper"][columns])
+        assert found.status[0, 0] == carom.Status.infeasible and found.verify().all()
+        seen.add(str(name))
+    assert len(seen) == 4

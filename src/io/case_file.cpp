@@ -160,7 +160,8 @@ void read_cones(const nlohmann::json& object, const std::string& where, run::QpP
     }
     const std::string kind = entry[0];
     Cone cone;
-    const auto known = value_of<ConeKind>(kind);
+    // Python's word is understood as well.
+    const auto known = value_of<ConeKind>(kind == "soc" ? "second_order" : kind);
     if (!known) {
       throw InvalidInput(
           fmt::format("{} is \"{}\": must be {}", name, kind, listed<ConeKind>(" or ")));

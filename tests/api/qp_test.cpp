@@ -262,6 +262,38 @@ TEST_P(SolveQp, SmallProblemsByHand) {
 
 /// Least 3 x1 + 2 x2 + x3 with |x| <= t <= 5 and x1 + x2 + 3 x3 >= 1: t has no cost, and its
 /// column holds the cone's first multiplier and that of its bound alone.
+// An equation beside a row that is parallel to it but for 3e-7 (qpsolvers' issue 18): by exact
+// arithmetic the multipliers are 1.6e10 and 4.8e9, x ordinary. Doubles beside them must be found.
+TEST(NearlyParallelRows, AreSolvedAsTheirDigitsSay) {
+  constexpr int kVariables = 6;
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = kVariables;
+  batch.rows = 3;
+  std::vector<double> hessian(kVariables * kVariables, 0.0);
+  for (std::size_t j = 0; j < kVariables; ++j) hessian[j * kVariables + j] = 5.91249627;
+  batch.hessian = Buffer<double>::from(hessian);
+  batch.vector = Buffer<double>::from(
+      {-0.37214733, 15.92113921, 15.84163501, 1.2103246, -0.16915788, -1.21201618});
+  batch.matrix = Buffer<double>::from({-0.185864514, -0.54987856, 0.208186925, -0.0703941541,
+                                       -0.024005419, 9.40351703e-17, 0.0, 0.0548184665,
+                                       0.0437742048, -0.0137938157, -0.00365468438, 0.0, 0.0,
+                                       -0.18543256, -0.14807351, 0.04665987, 0.01236258, 0.0});
+  batch.lower = Buffer<double>::from({-kInfinity, -kInfinity, 0.03536153});
+  batch.upper = Buffer<double>::from({-0.0691808, -0.01045375, 0.03536153});
+  const double x[] = {0.06294250567028264, 0.739947978447791,   -1.590772299127477,
+                      -0.5164556499480842, -3.1450964559852097, 0.2049922950733633};
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::lemke}) {
+    const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved") << to_string(method);
+    EXPECT_LE(result.residual.host()[0], 1e-9);
+    EXPECT_NEAR(result.objective.host()[0], 25.481574753937977, 1e-7);
+    for (std::size_t j = 0; j < kVariables; ++j) {
+      EXPECT_NEAR(result.solution.host()[j], x[j], 1e-8) << j;
+    }
+  }
+}
+
 TEST(ConeProgrammes, BoundOfANormWithoutCost) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   QpBatch batch;

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "cli/command.hpp"
 
@@ -58,6 +62,23 @@ TEST(SolveQpFiles, StatusObjectiveAndKeys) {
       }
     }
   }
+}
+
+TEST(SolveQpFiles, ConesByPythonsWord) {
+  const Scratch scratch;
+  const fs::path file = scratch / "cone.json";
+  std::vector<std::string> said;
+  for (const char* word : {"second_order", "soc"}) {
+    write_text(file, fmt::format(R"({{"kind": "socp", "P": [[1, 0], [0, 1]], "q": [-3, 4],
+                                     "A": [[0, 0], [-1, 0], [0, -1]], "b": [1, 0, 0],
+                                     "cones": [["{}", 3]]}})",
+                                 word));
+    const Outcome outcome = carom({"solve", file.string()});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    said.push_back(outcome.out);
+  }
+  EXPECT_NE(said[0].find("x = (0.6, -0.8)"), std::string::npos) << said[0];
+  EXPECT_EQ(said[0], said[1]);
 }
 
 TEST(SolveQpFiles, BadFilesAreRefusedByName) {

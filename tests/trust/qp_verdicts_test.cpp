@@ -159,6 +159,15 @@ void compare(const Kind& kind, const Family& family, const QpBatch& batch, const
         add(0.5 * family.arrays.hessian[(p * n + i) * n + j] * x[i] * x[j]);
       }
     }
+    // The objective changes by what the rows miss times their multipliers.
+    const double missed = (1e3 * result.residual.host()[p] + 1e-15) / 1e-9;
+    for (std::size_t i = 0; status == Status::solved && i < at(batch.rows); ++i) {
+      const double* row = family.arrays.matrix.data() + (p * at(batch.rows) + i) * n;
+      double size = 0.0;
+      for (std::size_t j = 0; j < n; ++j) size += std::abs(row[j] * x[j]);
+      terms += missed * size * std::abs(result.dual.host()[p * at(batch.rows) + i]) /
+               family.units[p].objective;
+    }
     const std::string objection =
         status == Status::solved
             ? std::string()
@@ -234,6 +243,25 @@ TEST_P(QpVerdicts, OfTheReferenceAreNeverWrong) {
     compare(GetParam(), family, batch, solve_qp(batch, {}, Backend::reference), "reference", tally);
   }
   EXPECT_GT(tally.right, tally.open);
+}
+
+// Curvature of -2^-50 in a variable of small units, beside an equation of another one.
+TEST(Nonconvex, InUnitsThatNoEquationGives) {
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 3;
+  batch.rows = 1;
+  batch.hessian = Buffer<double>::from({-0x1p-50, 0, 0, 0, 4, 0, 0, 0, 0});
+  batch.vector = Buffer<double>::from({0, -1, 1});
+  batch.matrix = Buffer<double>::from({0, 0, 128});
+  batch.lower = Buffer<double>::from({128});
+  batch.upper = Buffer<double>::from({128});
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    const QpResult result = solve_qp(batch, {}, backend);
+    EXPECT_EQ(to_string(result.status.host()[0]), "nonconvex") << to_string(backend);
+    EXPECT_NE(result.certificate.host()[0], 0.0);
+    EXPECT_EQ(result.certificate.host()[2], 0.0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -69,7 +69,7 @@ int QpProblem::crossed_row() const {
   return -1;
 }
 
-bool QpProblem::negative_curvature(VectorXd& direction) const {
+VectorXd QpProblem::curvature_units() const {
   const Index n = variables();
   VectorXd unit(n);
   for (Index j = 0; j < n; ++j) {
@@ -83,6 +83,11 @@ bool QpProblem::negative_curvature(VectorXd& direction) const {
     }
     unit[j] = size > 0.0 ? 1.0 / std::sqrt(size) : 1.0;
   }
+  return unit;
+}
+
+bool QpProblem::negative_curvature(VectorXd& direction) const {
+  const VectorXd unit = curvature_units();
   const Eigen::MatrixXd p = hessian;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(unit.asDiagonal() * p *
                                                               unit.asDiagonal());
@@ -99,11 +104,11 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   for (Index i = 0; i < rows(); ++i) {
     if (lower[i] == upper[i]) equations.push_back(i);
   }
-  VectorXd unit(n);  // lengths in units of the equations
+  VectorXd unit = curvature_units();  // where no equation gives one
   for (Index j = 0; j < n; ++j) {
     double size = 0.0;
     for (const Index i : equations) size = std::max(size, std::abs(matrix(i, j)));
-    unit[j] = size > 0.0 ? 1.0 / size : 1.0;
+    if (size > 0.0) unit[j] = 1.0 / size;
   }
   Eigen::MatrixXd e(static_cast<Index>(equations.size()), n);
   VectorXd values(e.rows());
@@ -123,7 +128,7 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   projector = (projector.array().abs() <= 1e-13).select(0.0, projector).eval();
   const VectorXd held = unit.cwiseProduct(parts.solve(values));
   const Eigen::MatrixXd along = unit.asDiagonal() * projector;
-  const Eigen::MatrixXd bent = along.transpose() * hessian * along;
+  Eigen::MatrixXd bent = along.transpose() * hessian * along;
   const Eigen::MatrixXd sizes =
       along.cwiseAbs().transpose() * hessian.cwiseAbs() * along.cwiseAbs();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (bent + bent.transpose()));
@@ -135,6 +140,7 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
     }
     return false;
   }
+  bent = (bent.array().abs() <= 1e-13 * sizes.array()).select(0.0, bent).eval();
   // z = x / unit: T'P T and T'(q + P x_p), whose x differs in nothing
   const auto back = unit.cwiseInverse().asDiagonal();
   convex.hessian = back * bent * back;
@@ -144,12 +150,6 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
                                  (gradient.cwiseAbs() + hessian.cwiseAbs() * held.cwiseAbs()));
   for (Index j = 0; j < n; ++j) {
     if (std::abs(convex.gradient[j]) <= 1e-13 * terms[j]) convex.gradient[j] = 0.0;
-  }
-  const double least = 1e-13 * convex.hessian.cwiseAbs().maxCoeff();
-  for (Index i = 0; i < n; ++i) {
-    for (Index j = 0; j < n; ++j) {
-      if (std::abs(convex.hessian(i, j)) <= least) convex.hessian(i, j) = 0.0;
-    }
   }
   return true;
 }

@@ -60,6 +60,8 @@ class QpProblem {
   std::vector<kernels::QpConeSpan> cones;  ///< second-order cones of more than one row
 
  private:
+  /// Lengths of the variables that bring the Hessian's diagonal to one.
+  [[nodiscard]] Eigen::VectorXd curvature_units() const;
   [[nodiscard]] kernels::QpShape shape() const;
   using Data = kernels::PlainMemory<const double>;
   using Memory = kernels::PlainMemory<double>;

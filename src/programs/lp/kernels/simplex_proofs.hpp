@@ -18,6 +18,9 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   static constexpr double kZero = 0x1p-80;   // of the terms of a sum in twice the precision
   static constexpr double kDoubtful = 1e-9;  // of the largest: what may be zero
   static constexpr int kRefinements = 3;
+  static constexpr int kImplications = 6;           // rounds
+  static constexpr double kImpliedRounding = 1e-9;  // of the terms of a row: outward
+  static constexpr double kImpliedShare = 0x1p-10;  // of a proof's margin
 
   /// Whether a price that is next to nothing presses against a bound that is absent.
   CAROM_CALL bool doubtful_prices() const {
@@ -34,8 +37,8 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   }
 
   /// The prices of an infeasible problem, y' B = the signs of its violations, once more: what is
-  /// zero becomes so, and false is the answer where a price presses against a bound that is absent,
-  /// or where the inverse is too coarse to tell.
+  /// zero becomes so. False where a price still presses against a bound that is absent, or the
+  /// inverse is too coarse to tell, unless the rows bound what is pressed.
   CAROM_CALL bool refine_prices() {
     double* const y = at().reduced + np();
     double* const low = at().rate;
@@ -76,13 +79,13 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       });
       drop_below(kZero * largest_of(y), y, low);
     }
-    if (!(rest <= kZero)) return false;
     lanes_.for_each(m_, [&](int k) {
       if (at().status[np() + k] != kBasic) return;
       // A basic row has the sign of its violation for a price, or none.
       y[k] = magnitude(y[k]) < 0.5 ? 0.0 : y[k];
       low[k] = 0.0;
     });
+    if (!(rest <= kZero)) return rows_bound_what_is_pressed();
     const ArgMin<double> against = lanes_.argmin(n_ + m_, kInfinity, [&](int e) {
       Doubled d(0.0);
       int j = e;
@@ -102,7 +105,7 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
       const double bound = d.hi > 0.0 ? at().lower[j] : at().upper[j];
       return d.hi != 0.0 && !(magnitude(bound) < kInfinity) ? static_cast<double>(e) : kInfinity;
     });
-    return against.index < 0;
+    return against.index < 0 || rows_bound_what_is_pressed();
   }
 
   /// Whether a basic value that the ray of an unbounded problem moves by next to nothing has a
@@ -173,6 +176,107 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   }
 
  private:
+  /// Whether what the prices are to have of zeros costs next to nothing: at most a small share of
+  /// the proof's margin for all x within the bounds that rows and other columns imply. Of decimal
+  /// data that do not cancel in their last digit.
+  CAROM_CALL bool rows_bound_what_is_pressed() {
+    imply_bounds();
+    const double* const y = at().reduced + np();
+    double margin = 0.0;
+    double cost = 0.0;
+    const auto press = [&](double price, int e, double lower, double upper) {
+      if (price == 0.0) return;
+      const double bound = price > 0.0 ? at().lower[e] : at().upper[e];
+      const bool there = magnitude(bound) < kInfinity;
+      if (there) {
+        margin += price * bound;
+      } else {
+        cost += magnitude(price) * larger(magnitude(lower), magnitude(upper));
+      }
+    };
+    for (int j = 0; j < n_; ++j) {
+      Doubled d(0.0);
+      for (int k = 0; k < m_; ++k) {
+        d = d - Doubled(y[k]) * at().matrix[static_cast<long>(k) * np() + j];
+      }
+      const double implied = d.hi > 0.0 ? at().rises[j] : at().falls[j];
+      press(d.hi, j, implied, implied);
+    }
+    for (int i = 0; i < m_; ++i) {
+      if (y[i] != 0.0) press(y[i], np() + i, most_of(extent<false>(i)), most_of(extent<true>(i)));
+    }
+    each_packed(lanes_, np(), [&](auto number, int j) {
+      using V = decltype(number);
+      Base::template place<V>(j, kernels::load<V>(at().status + j));
+    });
+    return cost <= kImpliedShare * margin;
+  }
+  /// The least or the largest value of a row within the implied bounds of its columns.
+  struct Extent {
+    double sum = 0.0;    ///< of what is there
+    double terms = 0.0;  ///< their magnitudes
+    int absent = 0;
+  };
+  template <bool Largest>
+  CAROM_INLINE double end_of(int j, double entry) const {
+    return (entry > 0.0) == Largest ? at().falls[j] : at().rises[j];
+  }
+  template <bool Largest>
+  CAROM_CALL Extent extent(int i) const {
+    const double* const row = at().matrix + static_cast<long>(i) * np();
+    Extent found;
+    for (int j = 0; j < n_; ++j) {
+      if (row[j] == 0.0) continue;
+      const double bound = end_of<Largest>(j, row[j]);
+      if (magnitude(bound) < kInfinity) {
+        found.sum += row[j] * bound;
+        found.terms += magnitude(row[j] * bound);
+      } else {
+        ++found.absent;
+      }
+    }
+    return found;
+  }
+  static CAROM_INLINE double most_of(const Extent& extent) {
+    return extent.absent > 0 ? kInfinity : extent.terms;
+  }
+  /// Bounds of columns that rows and other columns imply, in place of what pricing knows of them:
+  /// lower ones in rises, upper ones in falls.
+  CAROM_CALL void imply_bounds() {
+    lanes_.for_each(n_, [&](int j) {
+      at().rises[j] = at().lower[j];
+      at().falls[j] = at().upper[j];
+    });
+    for (int round = 0; round < kImplications; ++round) {
+      for (int i = 0; i < m_; ++i) {
+        imply<true>(i, at().lower[np() + i]);
+        imply<false>(i, at().upper[np() + i]);
+      }
+    }
+  }
+  /// a x_j >= bound - the largest value of the row's others, or <= with the least one.
+  template <bool Lower>
+  CAROM_CALL void imply(int i, double bound) {
+    if (!(magnitude(bound) < kInfinity)) return;
+    const Extent whole = extent<Lower>(i);
+    if (whole.absent > 1) return;
+    const double* const row = at().matrix + static_cast<long>(i) * np();
+    const double outward = kImpliedRounding * (magnitude(bound) + whole.terms);
+    lanes_.for_each(n_, [&](int j) {
+      const double a = row[j];
+      if (a == 0.0) return;
+      const double own = end_of<Lower>(j, a);
+      const bool there = magnitude(own) < kInfinity;
+      if (whole.absent > (there ? 0 : 1)) return;
+      const double rest = bound - (there ? whole.sum - a * own : whole.sum);
+      const double limit = (Lower ? rest - outward : rest + outward) / a;
+      if ((a > 0.0) == Lower) {
+        at().rises[j] = larger(at().rises[j], limit);
+      } else {
+        at().falls[j] = smaller(at().falls[j], limit);
+      }
+    });
+  }
   /// Of zeros a refinement leaves ever smaller numbers: an equation that has no other terms holds
   /// once they are dropped, or they were none.
   CAROM_CALL void drop_below(double least, double* high, double* low) const {

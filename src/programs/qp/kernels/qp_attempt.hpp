@@ -105,10 +105,10 @@ class QpAttempt {
     if constexpr (Method == QpMethod::active_set) {
       const MaskOf<V> levels = level > V(0.0);
       const auto residual = [&] {
-        if (all_of(levels)) return QpJudged<V>{judge.residual(x, y, qp_leaning(shape))};
-        QpJudged<V> judged{judge.residual(x, y, certificate::Leaning::by_active_rows)};
+        if (all_of(levels)) return QpJudged<V>{judge.residual(x, y, qp_leaning(shape), false)};
+        QpJudged<V> judged{judge.residual(x, y, certificate::Leaning::by_active_rows, false)};
         if (any_of(levels)) {
-          const V primal = judge.residual(x, y, qp_leaning(shape)).primal;
+          const V primal = judge.residual(x, y, qp_leaning(shape), false).primal;
           judged.primal = select(levels, primal, judged.primal);
         }
         return judged;
@@ -121,7 +121,7 @@ class QpAttempt {
       }
       return judged;
     } else {
-      QpJudged<V> judged{judge.residual(x, y, qp_leaning(shape))};
+      QpJudged<V> judged{judge.residual(x, y, qp_leaning(shape), false)};
       if (shape.cones > 0) {
         const Memory own = work + certificate::qp_judge_workspace(shape.variables, shape.rows);
         if constexpr (Method == QpMethod::interior_point) {

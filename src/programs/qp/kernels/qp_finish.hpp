@@ -115,6 +115,7 @@ class QpFinish {
  private:
   static constexpr double kProvenMargin = 0x1p-43;  // of its terms, for each of the conditions
   static constexpr double kNearby = 8.0;            // tolerances
+  static constexpr double kRoundedAway = 1e3;       // tolerances that rounding of y may cost
 
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
@@ -163,6 +164,11 @@ class QpFinish {
       }
       const QpVerdict exact = decide(settings);
       if (is_final(exact.status) && !(limited && exact.status == Status::solved)) return exact;
+      if (exact.status == Status::inaccurate &&
+          !(answer.status == Status::inaccurate && answer.residual <= exact.residual)) {
+        keep_first();
+        answer = exact;
+      }
       back_to_first();
       if (end == qp_end::kUnbounded || is_ray(settings.tolerance)) {
         const Status status = shape_.cones == 0 ? attempt_point<QpMethod::active_set>(settings)
@@ -178,8 +184,9 @@ class QpFinish {
     }
     start();
     const QpVerdict other = solve(settings, first == nullptr);
-    if (first != nullptr && other.status == Status::inaccurate &&
-        answer.residual <= other.residual) {
+    const bool worse = !(other.status == Status::inaccurate && other.residual < answer.residual);
+    if (first != nullptr && !is_final(other.status) && answer.status == Status::inaccurate &&
+        worse) {
       back_to_first();
       return answer;
     }
@@ -353,24 +360,85 @@ class QpFinish {
     // within the tolerance: the problem beside it has an answer.
     const double rounding = kProvenMargin * (2.0 * shape_.variables + 2.0 * shape_.rows + 4.0);
     const double nearby = larger(rounding, kNearby * settings.tolerance);
+    double close_noise = 0.0;  // of what came close, where nothing else is found
+    LemkeCover close_cover = LemkeCover::own;
     for (const double noise : {rounding, nearby}) {
       for (const LemkeCover cover : {LemkeCover::own, LemkeCover::even}) {
         QpVerdict decided;
         confirm(decided, by_lemke(decided, noise, cover), settings.tolerance);
         if (is_final(decided.status)) return decided;
+        if (close_noise == 0.0 && decided.status == Status::inaccurate &&
+            decided.residual <= kRoundedAway * settings.tolerance) {
+          close_noise = noise;
+          close_cover = cover;
+        }
         answer.method = decided.method;
         answer.iterations += decided.iterations;
       }
+    }
+    if (close_noise > 0.0) {
+      QpVerdict close;
+      confirm(close, by_lemke(close, close_noise, close_cover), settings.tolerance);
+      return close;
     }
     return answer;
   }
   CAROM_CALL void confirm(QpVerdict& answer, Status claim, double tolerance) {
     if (claim == Status::solved) {
       judge_cleaned(answer, tolerance, certificate::Leaning::allowed);
+      if (answer.status == Status::inaccurate && answer.residual <= kRoundedAway * tolerance) {
+        round_multipliers(answer, tolerance);
+      }
     } else if ((claim == Status::infeasible && is_infeasible(tolerance)) ||
                (claim == Status::unbounded && is_unbounded(tolerance))) {
       answer.status = claim;
     }
+  }
+
+  /// Nearly parallel rows may have multipliers so large that their own rounding is felt: of the
+  /// numbers beside the two largest terms' the best are taken.
+  CAROM_CALL void round_multipliers(QpVerdict& answer, double tolerance) {
+    constexpr int kSteps = 8;  // last digits up and down
+    int row[2] = {-1, -1};
+    double most[2] = {0.0, 0.0};
+    for (int i = 0; i < shape_.rows; ++i) {
+      double term = 0.0;
+      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+        const long j = shape_.column[t];
+        term = larger(magnitude(view_.matrix[static_cast<long>(i) * shape_.variables + j]), term);
+      }
+      term *= magnitude(y_[i]);
+      if (term > most[1]) {
+        const int first = term > most[0] ? 0 : 1;
+        if (first == 0) {
+          row[1] = row[0];
+          most[1] = most[0];
+        }
+        row[first] = i;
+        most[first] = term;
+      }
+    }
+    if (row[1] < 0) return;
+    const double given[2] = {y_[row[0]], y_[row[1]]};
+    const auto set = [&](int a, int b) {
+      lanes_.for_each(1, [&](int) {
+        y_[row[0]] = given[0] * (1.0 + a * 0x1p-52);
+        y_[row[1]] = given[1] * (1.0 + b * 0x1p-52);
+      });
+    };
+    int best[2] = {0, 0};
+    for (int a = -kSteps; a <= kSteps && answer.status != Status::solved; ++a) {
+      for (int b = -kSteps; b <= kSteps && answer.status != Status::solved; ++b) {
+        set(a, b);
+        QpVerdict rounded = answer;
+        judge(rounded, tolerance, certificate::Leaning::allowed);
+        if (!(rounded.residual < answer.residual)) continue;
+        answer = rounded;
+        best[0] = a;
+        best[1] = b;
+      }
+    }
+    set(best[0], best[1]);
   }
 
   /// Leaves x, y, and the point of an unbounded problem, whose direction is x.

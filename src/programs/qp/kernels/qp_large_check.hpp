@@ -219,7 +219,7 @@ struct Finish {
     const auto view = at.view();
     const certificate::QpJudge<double, Lanes, Input, Memory> judge(lanes, task.shape, view,
                                                                    at[&P::judge]);
-    const auto judged = judge.residual(x, y, qp_leaning(task.shape));
+    const auto judged = judge.residual(x, y, qp_leaning(task.shape), false);
     QpTaskParts parts;
     parts.x = arrays.parts.x;
     parts.y = arrays.parts.y;
