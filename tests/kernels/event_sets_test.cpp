@@ -14,6 +14,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "impact/prepare.hpp"
 #include "support/enclosures.hpp"
+#include "support/restitution.hpp"
 
 namespace carom {
 namespace {
@@ -32,6 +33,9 @@ void expect_same(const ImpactResult& a, const ImpactResult& b, const std::string
   EXPECT_TRUE(same_bits(a.samples.modes, b.samples.modes)) << where;
   EXPECT_TRUE(same_bits(a.samples.steps, b.samples.steps)) << where;
   EXPECT_TRUE(same_bits(a.samples.status, b.samples.status)) << where;
+  EXPECT_TRUE(same_bits(a.samples.restitution, b.samples.restitution)) << where;
+  EXPECT_TRUE(same_bits(a.samples.released, b.samples.released)) << where;
+  EXPECT_TRUE(same_bits(a.samples.lost_friction, b.samples.lost_friction)) << where;
   EXPECT_EQ(a.summary[0].pivots, b.summary[0].pivots) << where;
   EXPECT_EQ(a.summary[0].terminated, b.summary[0].terminated) << where;
   EXPECT_TRUE(same_bits(a.summary[0].tangent_velocity_max, b.summary[0].tangent_velocity_max))
@@ -70,6 +74,7 @@ TEST(EventSets, PacksGiveTheBitsOfTrajectoriesAlone) {
         std::copy_n(jacobian->begin(), 3, jacobian->begin() + 3);
       }
     }
+    if (trial % 4 == 1) test::set_restitution(problem, 0.1, 0.9);
     problems.push_back(problem);
   }
   std::int64_t pieces = 0, series = 0;
