@@ -10,13 +10,13 @@ namespace carom::kernels {
 /// a constructor from a double. Comparisons are those of the numbers, so that a branch is
 /// differentiated as it is taken.
 template <class Slope>
-struct DualNumber {
+struct alignas(sizeof(Slope)) DualNumber {
+  Slope slope;  // first, so that none lies in two cache lines
   double value;
-  Slope slope;
 
   DualNumber() = default;
-  CAROM_INLINE DualNumber(double constant) : value(constant), slope(0.0) {}
-  CAROM_INLINE DualNumber(double number, Slope change) : value(number), slope(change) {}
+  CAROM_INLINE DualNumber(double constant) : slope(0.0), value(constant) {}
+  CAROM_INLINE DualNumber(double number, Slope change) : slope(change), value(number) {}
 
   friend CAROM_INLINE DualNumber operator-(DualNumber a) { return {-a.value, -a.slope}; }
   friend CAROM_INLINE DualNumber operator+(DualNumber a, DualNumber b) {

@@ -50,17 +50,17 @@ class Pullback {
         unit[lane] = 1.0;
         in[w_.wanted[first + lane]].slope = loaded(unit);
       }
-      Number loss(0.0);
+      Slope loss(0.0);
       if (!evaluate<Scenario>(in, loss)) return false;
       double slopes[kWidth];
-      store(loss.slope, slopes);
+      store(loss, slopes);
       for (int lane = 0; lane < lanes; ++lane) gradient[w_.wanted[first + lane]] += slopes[lane];
     }
     return true;
   }
 
   template <class Scenario>
-  bool evaluate(Number* q, Number& loss) {
+  bool evaluate(Number* q, Slope& loss) {
     Number* v = q + w_.sizes.positions;
     const Number* p = v + w_.sizes.velocities;
     const Number h = p[w_.parameters];
@@ -75,18 +75,18 @@ class Pullback {
         Scenario::direct(p, h, q, v);
         break;
       case WorldMap::Name::displacement:
-        loss = Scenario::displacement(p, q) * Number(map_.position[0]);
+        loss = Slope(map_.position[0]) * Scenario::displacement(p, q).slope;
         return true;
       case WorldMap::Name::rows:
         return rows<Scenario>(p, h, q, v, loss);
     }
-    add_products(map_.position, q, w_.sizes.positions, loss);
-    add_products(map_.velocity, v, w_.sizes.velocities, loss);
+    loss = products(map_.position, q, w_.sizes.positions, loss);
+    loss = products(map_.velocity, v, w_.sizes.velocities, loss);
     return true;
   }
 
   template <class Scenario>
-  bool rows(const Number* p, Number h, const Number* q, const Number* v, Number& loss) {
+  bool rows(const Number* p, Number h, const Number* q, const Number* v, Slope& loss) {
     const int n = w_.sizes.velocities;
     Number* inverse_mass = take(n);
     Number* force = take(n);
@@ -95,26 +95,27 @@ class Pullback {
                                          made);
     const kernels::ConstraintRows& given = *map_.rows;
     if (made.count != given.count) return false;
-    add_products(map_.inverse_mass, inverse_mass, n, loss);
-    add_products(map_.force, force, n, loss);
+    Slope sum = products(map_.inverse_mass, inverse_mass, n, loss);
+    sum = products(map_.force, force, n, sum);
     for (int i = 0; i < made.count; ++i) {
-      for (int j = made.begin[i]; j < made.end[i]; ++j) {
-        add_product(given.row(i)[j], made.row(i)[j], loss);
-      }
+      const int begin = made.begin[i];
+      sum = products(given.row(i) + begin, made.row(i) + begin, made.end[i] - begin, sum);
     }
-    add_products(given.jacobian_dot_v, made.jacobian_dot_v, made.count, loss);
-    add_products(given.phi, made.phi, made.count, loss);
-    add_products(given.stiffness, made.stiffness, made.count, loss);
-    add_products(given.damping, made.damping, made.count, loss);
-    add_products(given.friction, made.friction, made.count, loss);
+    sum = products(given.jacobian_dot_v, made.jacobian_dot_v, made.count, sum);
+    sum = products(given.phi, made.phi, made.count, sum);
+    sum = products(given.stiffness, made.stiffness, made.count, sum);
+    sum = products(given.damping, made.damping, made.count, sum);
+    loss = products(given.friction, made.friction, made.count, sum);
     return true;
   }
 
-  static CAROM_INLINE void add_product(double by, const Number& number, Number& loss) {
-    if (by != 0.0) loss.slope = loss.slope + Slope(by) * number.slope;
-  }
-  static void add_products(const double* by, const Number* numbers, int count, Number& loss) {
-    for (int i = 0; i < count && by != nullptr; ++i) add_product(by[i], numbers[i], loss);
+  /// sum, in a register, and the products of a gradient with what its numbers' slopes are.
+  static CAROM_INLINE Slope products(const double* by, const Number* numbers, int count,
+                                     Slope sum) {
+    for (int i = 0; i < count && by != nullptr; ++i) {
+      if (by[i] != 0.0) sum = sum + Slope(by[i]) * numbers[i].slope;
+    }
+    return sum;
   }
   Number* take(long count) {
     Number* taken = next_;

@@ -48,8 +48,9 @@ constexpr long world_inputs(const kernels::WorldSizes& sizes, int parameters) {
   return sizes.positions + sizes.velocities + parameters + 1L;
 }
 constexpr long world_pullback_reals(const kernels::WorldSizes& sizes, int parameters) {
-  return (1L + kLargestPadding) * (world_inputs(sizes, parameters) + 2L * sizes.velocities +
-                                   kernels::constraint_reals(sizes.rows, sizes.velocities) + 1L);
+  return 2L * kLargestPadding *
+         (world_inputs(sizes, parameters) + 2L * sizes.velocities +
+          kernels::constraint_reals(sizes.rows, sizes.velocities) + 1L);
 }
 constexpr long world_pullback_ints(const kernels::WorldSizes& sizes) {
   return kernels::constraint_ints(sizes.rows);
