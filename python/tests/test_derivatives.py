@@ -9,7 +9,7 @@ import pytest
 import carom
 
 Long = np.longdouble
-STEP = Long(1e-4)
+STEP = Long(1e-5)
 
 
 def solved(A, b):
