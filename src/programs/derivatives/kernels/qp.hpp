@@ -152,7 +152,7 @@ class QpDerivative {
     }
     report.margin = margin_;
     report.doubtful = doubtfuls_;
-    const double most = doubtfuls_ > 0 ? kLargestShiftInDoubt : kLargestShift;
+    const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
     if (!(report.shift <= most) || !(wrong() <= 10.0 * tolerance)) return false;
     clean();
     if (stale || edges_ > 0) {

@@ -10,9 +10,9 @@ namespace carom::derivatives {
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// What polishing may move, in the rows' units.
 inline constexpr double kLargestShift = 1e-6;
-/// Likewise where a QP's row or cone is in doubt, which an interior point finds to the root of its
+/// Likewise of QPs with cones or rows in doubt, which an interior point finds to the root of its
 /// tolerance.
-inline constexpr double kLargestShiftInDoubt = 1e-5;
+inline constexpr double kLargestShiftOfQp = 1e-5;
 /// Residual of the adjoint and tangent equations.
 inline constexpr double kLargestResidual = 1e-12;
 /// Share of its terms below which what the loss sees of a doubtful row is zero.
