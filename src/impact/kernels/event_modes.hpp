@@ -39,6 +39,7 @@ class EventModes {
     for (int column = 0; column < rows_; ++column) {
       for (int row = rows_; row < kMaxRows; ++row) response_[column][row] = 0.0;
     }
+    for (int row = rows_; row < kMaxRows; ++row) root_[row] = 0.0;
     for (int row = 0; row < rows_; ++row) {
       root_[row] = square_root(at_least_zero(problem.delassus[row * rows_ + row])) /
                    problem.scale[contact_of(row)];
@@ -236,7 +237,7 @@ CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
     if (pivot < 0) continue;
     used |= std::uint64_t{1} << pivot;
     for (int a = 0; a < count; ++a) {
-      if (a == pivot) continue;
+      if (a == pivot || system_[a][column] == 0.0) continue;
       const double factor = system_[a][column] / system_[pivot][column];
       if constexpr (kInRegisters) {  // whole packs, columns that are done too
         for (int b = (column + 1) & -kPack; b <= count; b += kPack) {
@@ -346,9 +347,10 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
     }
   }
   const double all = respond();
-  for (int row = 0; row < rows_; ++row) {
+  for (int row = 0; row < kMaxRows; ++row) {  // without branches
     terms_[row] = root_[row] * all;
-    if (magnitude(mode.rate[row]) <= kNothing * terms_[row]) mode.rate[row] = 0.0;
+    const double found = mode.rate[row];
+    mode.rate[row] = magnitude(found) <= kNothing * terms_[row] ? 0.0 : found;
   }
   for (int a = 0; a < count; ++a) {
     const double left = rests(unknown[a], [&](int row) { return mode.rate[row]; });
