@@ -181,6 +181,12 @@ struct Generic {
       second.lane[i] = pair.second;
     }
   }
+  static void uniform_pairs(std::uint64_t seed, std::uint32_t problem, const std::uint64_t* sample,
+                            Words block, Pack& first, Pack& second) {
+    std::uint64_t wide[kWidth];
+    for (int i = 0; i < kWidth; ++i) wide[i] = block.lane[i];
+    uniform_pairs(seed, problem, sample, wide, first, second);
+  }
 };
 
 }  // namespace carom::cpu::simd

@@ -46,7 +46,11 @@ CAROM_INLINE void transpose(const __m256d* row, __m256d* column) {
 /// As many packs as they have lanes to their columns.
 template <int Width, class Pack>
 CAROM_INLINE void transpose_packs(const Pack* row, Pack* column) {
-  if constexpr (Width > 1) {
+  if constexpr (requires { row->lane; }) {  // Generic
+    for (int k = 0; k < Width; ++k) {
+      for (int i = 0; i < Width; ++i) column[k].lane[i] = row[i].lane[k];
+    }
+  } else if constexpr (Width > 1) {
     decltype(Pack::value) rows[Width], columns[Width];
     for (int k = 0; k < Width; ++k) rows[k] = row[k].value;
     transpose(rows, columns);
