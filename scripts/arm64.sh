@@ -42,7 +42,7 @@ say "cpu and reference agree"
 if [ $# = 0 ]; then
   here=${CAROM:-$root/build-release/bin/carom}
   [ -x "$here" ] || die "CAROM: no command of this machine"
-  # Not equilibrium and stability: their directions come from the C library's sine, whose last digits differ between machines.
+  # Not of equilibrium, whose directions are the C library's sines, nor of stability, which takes minutes under qemu.
   for run in "impact rocking_block --samples 1000" "impact cube_drop --samples 200 --method events" \
     "step inclined_block" "motion block_toss --samples 20"; do
     # shellcheck disable=SC2086
