@@ -114,7 +114,7 @@ TEST_P(PathBody, InstructionSetsGiveTheSameBits) {
                          : shape / 2 < 24 ? random.integer(1, 6)
                                           : kMany[shape / 2 - 24];
     // What the path gives up there, Lemke's method takes seconds for.
-    if (GetParam() == Flavour::jamming && contacts > 32) continue;
+    if (GetParam() == Flavour::jamming && contacts > 21) continue;
     const int directions = random.integer(3, 16);
     SCOPED_TRACE(std::to_string(dimension) + "-dimensional, contacts: " + std::to_string(contacts));
     std::vector<StepProblem> steps;

@@ -75,7 +75,7 @@ TEST(EnclosureRoughSearch, APlanHoldsWhatTheExactSearchFinds) {
     const RoundedImpact impact = round_impact(random_impact(random, 2, 4, 1.0)).value();
     Faces faces(impact);
     RoughSearch rough(impact, faces);
-    if (!rough.run({1e-9, 96, 4})) continue;
+    if (!rough.run({1e-9, 96, 4, false})) continue;
     const std::vector<RoughPiece> plan = rough.plan();
     Reach reach(impact, faces, {1e-9, 96, 4, true, 400});
     if (!reach.run(plan, {})) continue;
