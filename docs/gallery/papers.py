@@ -75,6 +75,20 @@ def steps_of(name):
     return {"step_size": model.step_size, "max_steps": model.max_steps}
 
 
+def violates_assumption_6(name):
+    """Whether a step (75) of a built-in model has several v': found by linear programmes, and the same when solved again."""
+    import carom
+
+    found = carom.impact.decide_unique_step(name)
+    m = carom.model(name)
+    again = carom.Problems.of(m.mass_matrix[0], m.normal_jacobian[0], m.tangent_jacobian[0], m.friction[0], found["velocity"])
+    outcomes = [outcome.velocity for outcome in carom.impact.step_outcomes(again, max_impulse=found["max_impulse"])]
+    agree("largest speed before that step, scaled", np.abs(found["velocity"]).max(), 1.0, within=1e-12)
+    first = [np.argsort(each, axis=0)[:, 0] for each in (found["outcomes"], outcomes)]  # in one order
+    agree("its v'", found["outcomes"][first[0]], np.array(outcomes)[first[1]], within=1e-9)
+    return found["decided"] and np.ptp(outcomes, axis=0).max() > 1e-3
+
+
 def evolution(problem, planes, *, samples=2**14, paths=300):
     """Samples an impact and draws it as the paper does: paths of velocities in light gray, outcomes in dark,
     the simultaneous ones in blue, the sequential ones (A, B, ...) in red and (B, A, ...) in yellow.
