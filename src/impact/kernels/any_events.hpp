@@ -103,23 +103,12 @@ class AnyEventTrajectory {
   }
   /// Whether contact i separates and may not push.
   [[nodiscard]] CAROM_INLINE bool leaves(int i) const { return u_[i] > 0.0 && !filled(i); }
-  /// Whether contact i with a store may be held at u = 0 while another one pushes.
-  [[nodiscard]] CAROM_INLINE bool keeps(int i) const {
-    if (u_[i] != 0.0 || !weights_.holds(i)) return false;
-    bool some = false;
-    for (int j = 0; j < contacts_; ++j) {
-      const bool pushes = u_[j] < 0.0 || (filled(j) && !(u_[j] == 0.0 && weights_.holds(j)));
-      some = some || (j != i && pushes && weights_.weight[j] > 0.0);
-    }
-    return some;
-  }
-  /// u, but that contacts which may push by their stores count as approaching: their modes are the
-  /// same. held: not those that are kept at u = 0.
+  /// u, but as EventWeights::find_pushers has it for contacts with stores.
   CAROM_INLINE const double* pushers(bool held) {
     if constexpr (Stores::kAny) {
-      for (int k = 0; k < rows_; ++k) {
-        able_[k] = k < contacts_ && filled(k) && !(held && keeps(k)) ? -size_ : u_[k];
-      }
+      for (int k = contacts_; k < rows_; ++k) able_[k] = u_[k];
+      weights_.find_pushers(
+          u_, held, size_, [this](int i) { return filled(i); }, able_);
       return able_;
     }
     return u_;

@@ -38,6 +38,17 @@ class EventWeights {
   /// Whether contact i at u_n = 0 with a store may be held there, as those without are.
   [[nodiscard]] CAROM_INLINE bool holds(int i) const { return (holds_ >> i & 1U) != 0; }
 
+  /// able[i] = u[i] of each contact, but -size where contact i may push by its store, filled(i):
+  /// the modes of such a contact are those of one that approaches. held: not of one that is kept at
+  /// u = 0.
+  template <class Filled>
+  CAROM_INLINE void find_pushers(const double* u, bool held, double size, const Filled& filled,
+                                 double* able) const {
+    for (int i = 0; i < contacts(); ++i) {
+      able[i] = filled(i) && !(held && keeps(i, u, filled)) ? -size : u[i];
+    }
+  }
+
   CAROM_INLINE void begin(int contacts, std::uint64_t seed, std::uint32_t index,
                           std::uint64_t sample) {
     contacts_ = contacts;
@@ -119,6 +130,17 @@ class EventWeights {
   }
 
  private:
+  /// Whether contact i with a store is held at u = 0, since another one pushes.
+  template <class Filled>
+  [[nodiscard]] CAROM_INLINE bool keeps(int i, const double* u, const Filled& filled) const {
+    if (u[i] != 0.0 || !holds(i)) return false;
+    bool some = false;
+    for (int j = 0; j < contacts(); ++j) {
+      const bool pushes = u[j] < 0.0 || (filled(j) && !(u[j] == 0.0 && holds(j)));
+      some = some || (j != i && pushes && weight[j] > 0.0);
+    }
+    return some;
+  }
   [[nodiscard]] CAROM_INLINE int contacts() const { return AtMost ? contacts_ : Most; }
   CAROM_INLINE UniformPair next() { return uniform_pair(seed_, index_, sample_, block_++); }
   CAROM_INLINE static double corner(double x) {

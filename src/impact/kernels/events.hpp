@@ -130,22 +130,11 @@ class EventTrajectory {
     if constexpr (Stores::kAny) return stores_->filled(i);
     return false;
   }
-  /// Whether contact i with a store may be held at u = 0 while another one pushes.
-  [[nodiscard]] CAROM_INLINE bool keeps(int i) const {
-    if (u_[i] != 0.0 || !weights_.holds(i)) return false;
-    bool some = false;
-    for (int j = 0; j < M; ++j) {
-      const bool pushes = u_[j] < 0.0 || (filled(j) && !(u_[j] == 0.0 && weights_.holds(j)));
-      some = some || (j != i && pushes && weights_.weight[j] > 0.0);
-    }
-    return some;
-  }
-  /// u, but that contacts which may push by their stores count as approaching: their modes are the
-  /// same. held: not those that are kept at u = 0.
+  /// u, but as EventWeights::find_pushers has it for contacts with stores.
   CAROM_INLINE const double* pushers(bool held) {
     if constexpr (Stores::kAny) {
-      for (int i = 0; i < M; ++i)
-        able_[i] = filled(i) && !(held && keeps(i)) ? -sizes_.speed : u_[i];
+      weights_.find_pushers(
+          u_, held, sizes_.speed, [this](int i) { return filled(i); }, able_);
       return able_;
     }
     return u_;
