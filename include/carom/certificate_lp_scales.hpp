@@ -389,16 +389,6 @@ class LpScales {
       at().point[np() + i] = sum + rest;
     });
   }
-  /// sum + rest += a b with the roundings of product and sum in `rest`.
-  template <class V>
-  static CAROM_INLINE void add_product(V a, V b, V& sum, V& rest) {
-    const V product = a * b;
-    const V product_rest = fused(a, b, -product);
-    const V next = sum + product;
-    const V part = next - sum;
-    rest = rest + ((sum - (next - part)) + (product - part)) + product_rest;
-    sum = next;
-  }
 
   /// price_datum. costs: explain by them; otherwise by the multipliers that are known.
   CAROM_CALL void explain_prices(bool costs) {

@@ -148,7 +148,7 @@ class QpScales {
     lanes_.for_each(n_, [&](int j) {
       V sum(0.0);
       V low(0.0);
-      for (int k = 0; k < n_; ++k) add_product(hessian(j, k), x[k], sum, low);
+      for (int k = 0; k < n_; ++k) add_product<V>(hessian(j, k), x[k], sum, low);
       at_.bent[j] = sum + low;
       at_.pull[j] = sum - at_.bent[j];
       rest[j] = low;
@@ -157,7 +157,7 @@ class QpScales {
       for_row_of_lanes(i, [&](int j) {
         V sum = at_.pull[j];
         V low = rest[j];
-        add_product(matrix(i, j), y[i], sum, low);
+        add_product<V>(matrix(i, j), y[i], sum, low);
         at_.pull[j] = sum;
         rest[j] = low;
       });
@@ -288,16 +288,6 @@ class QpScales {
         });
       });
     }
-  }
-
-  /// sum + rest += a b with the roundings of product and sum in `rest`.
-  static CAROM_INLINE void add_product(V a, V b, V& sum, V& rest) {
-    const V product = a * b;
-    const V product_rest = kernels::fused(a, b, -product);
-    const V next = sum + product;
-    const V part = next - sum;
-    rest = rest + ((sum - (next - part)) + (product - part)) + product_rest;
-    sum = next;
   }
 
   /// The data with the terms that are explained so far.

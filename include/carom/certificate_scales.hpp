@@ -62,4 +62,16 @@ CAROM_INLINE V unit_of_residual(V datum, V own) {
   return select(own > V(0.0), smaller(datum, V(kOwn) * own), datum);
 }
 
+/// sum + rest += a b with the roundings of product and sum in `rest`.
+template <class V>
+CAROM_INLINE void add_product(V a, V b, V& sum, V& rest) {
+  using kernels::fused;
+  const V product = a * b;
+  const V product_rest = fused(a, b, -product);
+  const V next = sum + product;
+  const V part = next - sum;
+  rest = rest + ((sum - (next - part)) + (product - part)) + product_rest;
+  sum = next;
+}
+
 }  // namespace carom::certificate
