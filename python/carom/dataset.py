@@ -51,6 +51,8 @@ def _loaded(spec: Any) -> tuple[dict[str, Any], str | None]:
     if spec in RECIPES:
         return recipe(spec), None
     tomllib = needed("tomllib" if sys.version_info >= (3, 11) else "tomli", "a spec in TOML", "data")
+    if not pathlib.Path(spec).is_file():
+        raise refuse("spec", repr(str(spec)), "must be a TOML file, or one of " + ", ".join(RECIPES))
     text = pathlib.Path(spec).read_text(encoding="utf-8")
     try:
         return tomllib.loads(text), text

@@ -237,6 +237,8 @@ def test_tosses_are_the_files(tosses):
 def test_refusals(tmp_path):
     with pytest.raises(carom.InvalidInput, match="recipe is 'x': must be one of impact-sets-2c, friction-exam, tosses"):
         dataset.recipe("x")
+    with pytest.raises(carom.InvalidInput, match="spec is 'toses': must be a TOML file, or one of impact-sets-2c, friction-exam, tosses"):
+        dataset.resolve("toses")
     with pytest.raises(carom.InvalidInput, match="dataset.problems is 588: must be at most 587"):
         dataset.resolve(dataset.recipe("tosses", 588))
     spec = dataset.recipe("impact-sets-2c", 4)
