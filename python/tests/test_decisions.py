@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import sys
 from math import fsum, inf
+from pathlib import Path
 
 import numpy as np
 
 import carom
 from carom import Status
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import lcp_rays
 
 
 def total(terms):
@@ -139,6 +144,23 @@ def test_trees_of_contacts_and_none_that_is_changed():
             assert not proves(*parts, tree.tolist(), leaves.tolist(), own.bound), change
             refused += 1
     assert trees >= 3 and refused == 4 * trees
+
+
+def test_eight_families_are_decided_without_a_bound():
+    """bench/lcp_rays.py prints the same of 2,560 problems."""
+    rng, undecided, proofs = np.random.default_rng(431), [], 0
+    for planar, contacts in ((True, 7), (False, 4), (True, 14)):
+        for family in lcp_rays.FAMILIES:
+            M, q = map(np.array, zip(*[lcp_rays.problem(rng, family, planar, contacts) for _ in range(6)]))
+            for own, matrix, vector in zip(carom.decide_lcp(M, q), M, q):
+                assert own.verify() == (own.status in (Status.solved, Status.infeasible))
+                if own.status == Status.infeasible:
+                    tree, leaves = own.tree.tolist(), own.leaf_farkas.tolist()
+                    assert proves(matrix.tolist(), vector.tolist(), tree, leaves, own.bound)
+                    proofs += 1
+                if own.status not in (Status.solved, Status.infeasible) or own.bound < inf:
+                    undecided.append(family)
+    assert proofs >= 30 and len(undecided) <= 0.025 * 24 * 6, undecided
 
 
 def test_what_is_not_decided_says_so():

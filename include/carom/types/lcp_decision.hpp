@@ -12,9 +12,9 @@ namespace carom {
 struct LcpDecisionSettings {
   double tolerance = 1e-9;  ///< on certificate::LcpJudge's residual, every row in its own unit
   int max_nodes = 500;      ///< of a tree
-  /// The first tree looks only at z below this times the largest |q_i| over the least of the
-  /// columns' largest |M_ij|. Where it proves that there is no such answer, a second one tries to
-  /// prove that there is none at all, with 60 nodes or four times those of the first. 0: only that.
+  /// A tree looks only at z below this times the largest |q_i| over the least of the columns'
+  /// largest |M_ij|. Leaves that need more of it than rounding are then opened again without it,
+  /// with 60 nodes or four times those so far. 0: no bound from the start.
   double bound = 1e7;
   int threads = 0;  ///< 0 = all hardware threads
 
@@ -49,7 +49,7 @@ struct LcpDecision {
   Status status = Status::ray;
   std::vector<double> solution;  ///< z, [n]; empty unless solved
   double residual = std::numeric_limits<double>::quiet_NaN();
-  int nodes = 0;  ///< looked at, both trees
+  int nodes = 0;  ///< looked at
   /// Every node but the leaves has both sides of its children's pair. Parents come first.
   std::vector<LcpTreeNode> tree;
   /// Farkas' vectors of the leaves in their order, each [n]: of {z >= 0, M z + q >= 0}, what is

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <carom/certificate_lcp.hpp>
+#include <carom/certificate_lp.hpp>
 
 #include "core/parallel.hpp"
 #include "programs/lcp/backends.hpp"
@@ -20,7 +21,7 @@ namespace {
 using Values = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kOtherPaths = 2;
-constexpr int kStrongerNodes = 60;  // of the tree without a bound, at least
+constexpr int kStrongerNodes = 60;  // below leaves that need the bound, at least
 constexpr int kRootObjectives = 3;  // linear ones that draw the root's point to an answer
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -34,6 +35,7 @@ class Decide {
         vector_(vector, vector + n),
         settings_(settings),
         judge_memory_(at(static_cast<int>(certificate::lcp_judge_workspace(n)) + n)),
+        proof_memory_(at(static_cast<int>(certificate::lp_certificate_workspace(n, n)))),
         unit_(at(n), 1.0) {
     double least_column = kInfinity;
     for (int i = 0; i < n; ++i) {
@@ -62,19 +64,28 @@ class Decide {
   LcpDecision run() {
     if (other_paths()) return std::move(found_);
     if (settings_.max_nodes <= 0) return std::move(found_);
-    if (!(settings_.bound > 0.0) || !(largest_ > 0.0)) {
-      grow(kInfinity, settings_.max_nodes);
+    const bool bounded = settings_.bound > 0.0 && largest_ > 0.0;
+    const double bound = bounded ? settings_.bound * largest_ : kInfinity;
+    tree_.assign(1, {});
+    if (!grow({{0, std::vector<signed char>(at(n_), -1), {}}}, bound, settings_.max_nodes)) {
       return std::move(found_);
     }
-    grow(settings_.bound * largest_, settings_.max_nodes);
-    if (found_.status != Status::infeasible) return std::move(found_);
+    conclude(bound);
+    if (!bounded) return std::move(found_);
     // The stronger claim, where it does not take many times as long.
-    LcpDecision bounded = found_;
-    found_.status = Status::ray;
-    grow(kInfinity, std::min(settings_.max_nodes, std::max(kStrongerNodes, 4 * bounded.nodes)));
-    if (found_.status == Status::ray) {
-      bounded.nodes = found_.nodes;
-      return bounded;
+    std::vector<Node> open;
+    std::vector<Leaf> kept;
+    for (Leaf& leaf : leaves_) {
+      if (stands_without_bound(leaf)) {
+        kept.push_back(std::move(leaf));
+      } else {
+        open.push_back(std::move(leaf.node));
+      }
+    }
+    leaves_ = std::move(kept);
+    if (grow(std::move(open), kInfinity,
+             std::min(settings_.max_nodes, std::max(kStrongerNodes, 4 * found_.nodes)))) {
+      conclude(kInfinity);
     }
     return std::move(found_);
   }
@@ -84,6 +95,11 @@ class Decide {
     int place;                       // in the tree
     std::vector<signed char> fixed;  // 0: z is zero, 1: w is, -1: neither
     std::vector<BasisStatus> basis;
+  };
+  struct Leaf {
+    Node node;
+    Values y;
+    double residual;
   };
 
   [[nodiscard]] double entry(int i, int j) const { return matrix_[at(i) * at(n_) + at(j)]; }
@@ -116,18 +132,14 @@ class Decide {
     return true;
   }
 
-  void grow(double bound, int limit) {
-    found_.tree.assign(1, {});
-    found_.leaf_farkas.clear();
-    std::vector<std::pair<int, Values>> leaves;
-    double worst = 0.0;
-    std::vector<Node> open;
-    open.push_back({0, std::vector<signed char>(at(n_), -1), {}});
+  /// Adds to tree_ and leaves_ what is below the open nodes. True where all is closed; false at
+  /// the limit, and with an answer.
+  bool grow(std::vector<Node> open, double bound, int limit) {
     int nodes = 0;
     while (!open.empty()) {
       Node node = std::move(open.back());
       open.pop_back();
-      if (++nodes > limit) return give_up();
+      if (++nodes > limit) return false;
       ++found_.nodes;
       set_bounds(node, bound);
       std::fill_n(lp_.cost.data(), n_, 0.0);
@@ -136,8 +148,7 @@ class Decide {
       if (status == Status::infeasible && result.residual.host()[0] <= kernels::kLcpProof) {
         Values y(result.farkas.data(), result.farkas.data() + n_);
         if (clears_noise(node, y, bound)) {
-          worst = std::max(worst, result.residual.host()[0]);
-          leaves.emplace_back(node.place, std::move(y));
+          leaves_.push_back({std::move(node), std::move(y), result.residual.host()[0]});
           continue;
         }
       }
@@ -148,7 +159,7 @@ class Decide {
         const int objectives = node.place == 0 ? kRootObjectives : 1;
         for (int round = 0;; ++round) {
           pair = worst_pair(node, z, zero_first);
-          if (accept(z)) return;
+          if (accept(z)) return false;
           if (pair < 0 || round == objectives) break;
           draw(node, z);
           node.basis.assign(result.basis.data(), result.basis.data() + 2 * n_);
@@ -161,27 +172,61 @@ class Decide {
       for (int k = 0; k < n_ && pair < 0; ++k) {
         if (node.fixed[at(k)] < 0) pair = k;
       }
-      if (pair < 0) return give_up();  // nothing left to fix, and neither point nor proof
+      if (pair < 0) return false;  // nothing left to fix, and neither point nor proof
       std::vector<BasisStatus> basis(result.basis.data(), result.basis.data() + 2 * n_);
       if (status != Status::solved) basis.clear();
       for (const int turn : {1, 0}) {  // the last one is looked at next
         const int side = (turn == 0) == zero_first ? 0 : 1;
-        Node child{static_cast<int>(found_.tree.size()), node.fixed, basis};
+        Node child{static_cast<int>(tree_.size()), node.fixed, basis};
         child.fixed[at(pair)] = static_cast<signed char>(side);
-        found_.tree.push_back({node.place, pair, side});
+        tree_.push_back({node.place, pair, side});
         open.push_back(std::move(child));
       }
     }
-    std::sort(leaves.begin(), leaves.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [place, y] : leaves) found_.leaf_farkas.push_back(std::move(y));
+    return true;
+  }
+
+  /// No answer below the bound, by the tree as it is.
+  void conclude(double bound) {
+    std::sort(leaves_.begin(), leaves_.end(),
+              [](const Leaf& a, const Leaf& b) { return a.node.place < b.node.place; });
+    found_.tree = tree_;
+    found_.leaf_farkas.clear();
+    found_.residual = 0.0;
+    for (const Leaf& leaf : leaves_) {
+      found_.leaf_farkas.push_back(leaf.y);
+      found_.residual = std::max(found_.residual, leaf.residual);
+    }
     found_.status = Status::infeasible;
-    found_.residual = worst;
     found_.bound = bound;
   }
-  void give_up() {
-    found_.tree.clear();
-    found_.leaf_farkas.clear();
+
+  /// Whether a leaf's vector needs the bound only for what rounding left in it; then it is freed of
+  /// that.
+  bool stands_without_bound(Leaf& leaf) {
+    double most = 0.0;
+    for (int i = 0; i < n_; ++i) most = std::max(most, std::fabs(leaf.y[at(i)]) * unit_[at(i)]);
+    Values y = leaf.y;
+    for (int i = 0; i < n_; ++i) {
+      if (std::fabs(y[at(i)]) * unit_[at(i)] <= kernels::kLcpProof * most) y[at(i)] = 0.0;
+    }
+    set_bounds(leaf.node, kInfinity);
+    std::fill_n(lp_.cost.data(), n_, 0.0);
+    const kernels::SingleLane lane;
+    certificate::LpCertificate<kernels::SingleLane> judge(lane, n_, n_, proof_memory_.data());
+    const certificate::LpData lp{n_,
+                                 n_,
+                                 lp_.cost.data(),
+                                 matrix_.data(),
+                                 lp_.row_lower.data(),
+                                 lp_.row_upper.data(),
+                                 lp_.column_lower.data(),
+                                 lp_.column_upper.data()};
+    const double residual = judge.load(lp) ? judge.farkas_residual(y.data()) : kInfinity;
+    if (!(residual <= kernels::kLcpProof) || !clears_noise(leaf.node, y, kInfinity)) return false;
+    leaf.y = std::move(y);
+    leaf.residual = residual;
+    return true;
   }
 
   void set_bounds(const Node& node, double bound) {
@@ -269,10 +314,12 @@ class Decide {
   int n_;
   Values matrix_, vector_;
   const LcpDecisionSettings& settings_;
-  Values judge_memory_, unit_;
+  Values judge_memory_, proof_memory_, unit_;
   double largest_ = 0.0;  // |q_i| over the least of the columns' largest entries
   double noise_ = 0.0;
   LpBatch lp_;
+  std::vector<LcpTreeNode> tree_;
+  std::vector<Leaf> leaves_;
   LcpDecision found_;
 };
 
