@@ -120,6 +120,11 @@ CAROM_HOST_DEVICE constexpr long step_derivative_ints(int r) { return 4L * r; }
 
 struct StepShape {
   int velocities, rows, positions;
+  /// M is diagonal: mass_matrix, a direction of it and its gradient are the diagonals, [n].
+  bool diagonal = false;
+  /// Rows of a kind that depend on each other do so whatever the inputs are, as feet of one body:
+  /// the set of independent ones that the centripetal term stands on does not change.
+  bool fixed_kinds = false;
 };
 
 /// Rows that carry, and the place of each one's normal among them: those that exert nothing, absent
@@ -215,22 +220,28 @@ class StepDerivative {
       const V moved = newton(going);
       report.shift = select(going, larger(report.shift, moved), report.shift);
       flow();
-      measure();
       V wider = larger(V(rules_.margin_tolerance), V(10.0) * moved);
       // Modes that do not settle have gaps about as large as what polishing moved.
       if (round >= 3) wider = larger(wider, V(10.0) * report.shift);
       tolerance = select(going, wider, tolerance);
       const Mask changed = split(tolerance);
-      // A slide's equation changes with its flow, however small that is.
-      stale = any_of(good & (changed | slides_));
-      going = going & (changed | !(moved <= V(1e-13)));
+      if constexpr (kAlone) {
+        stale = changed;
+        going = going & (changed | !(moved <= V(1e-13)));
+      } else {
+        // New factors for some lanes would change the last bits of others.
+        good = good & !changed;
+        stale = false;
+        going = going & good & !(moved <= V(1e-13));
+      }
       if (!any_of(going)) break;
     }
     report.margin = margin_;
     report.doubtful = doubtfuls_;
     good = good & (report.shift <= V(kLargestShift)) & (wrong() <= V(10.0) * tolerance);
     if (!any_of(good)) return good;
-    if (stale) good = good & assemble();
+    // A slide's equation changes with its flow, however little: that is nothing to Newton's method.
+    if (stale || any_of(good & slides_)) good = good & assemble();
     if (!any_of(good)) return good;
     finish();
     report.condition = factors_.condition();
@@ -266,11 +277,7 @@ class StepDerivative {
     const V energy = cotangent.kinetic_energy != nullptr ? *cotangent.kinetic_energy : V(0.0);
     for (int j = 0; j < n_; ++j) {
       V value = cotangent.velocity != nullptr ? cotangent.velocity[j] : V(0.0);
-      if (cotangent.kinetic_energy != nullptr) {
-        V momentum = V(0.0);
-        for (int l = 0; l < n_; ++l) momentum += mass(j, l) * at_.velocity[l];
-        value += energy * momentum;
-      }
+      if (cotangent.kinetic_energy != nullptr) value += energy * times_mass(at_.velocity, j);
       pull[j] = value;
     }
     if (cotangent.increment != nullptr) {
@@ -305,7 +312,7 @@ class StepDerivative {
     good = good & certified(report, rules_);
     if (!any_of(good)) return none(gradient);
     write(cotangent, gradient, total, energy, pull);
-    report.reach = smooth ? reach_down(gradient) : V(0.0);
+    if (rules_.reach) report.reach = smooth ? reach_down(gradient) : V(0.0);
     return good;
   }
 
@@ -336,15 +343,10 @@ class StepDerivative {
       at_.lambda_other[j] = value;
     }
     for (int j = 0; j < n_; ++j) {
-      V momentum = V(0.0);
-      for (int l = 0; l < n_; ++l) {
-        momentum += mass(j, l) * at_.velocity[l];
-        if (d.mass_matrix != nullptr) {
-          energy += V(0.5) * d.mass_matrix[static_cast<long>(j) * n_ + l] * at_.velocity[j] *
-                    at_.velocity[l];
-        }
+      energy += times_mass(at_.velocity, j) * at_.lambda_other[j];
+      if (d.mass_matrix != nullptr) {
+        energy += V(0.5) * at_.velocity[j] * turned_mass(d, j, at_.velocity);
       }
-      energy += momentum * at_.lambda_other[j];
       out.velocity[j] = fine ? at_.lambda_other[j] : V(kNone);
     }
     *out.kinetic_energy = fine ? energy : V(kNone);
@@ -366,7 +368,7 @@ class StepDerivative {
     for (int k = 0; k < count_; ++k) {
       if (fine) out.force[row_[k]] = (at_.y[k] - dh * at_.impulse[k] / h_) / h_;
     }
-    if (fine) report.reach = reach_along();
+    if (fine && rules_.reach) report.reach = reach_along();
     return good;
   }
 
@@ -379,7 +381,7 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask none(const StepGradientView<V>& gradient) const {
     const long r = shape_.rows;
     fill(gradient.step_size, 1);
-    fill(gradient.mass_matrix, static_cast<long>(n_) * n_);
+    fill(gradient.mass_matrix, shape_.diagonal ? n_ : static_cast<long>(n_) * n_);
     fill(gradient.force, n_);
     fill(gradient.velocity, n_);
     fill(gradient.position_map, static_cast<long>(shape_.positions) * n_);
@@ -394,6 +396,25 @@ class StepDerivative {
  private:
   CAROM_INLINE V mass(int i, int j) const {
     return problem_.mass_matrix[static_cast<long>(i) * n_ + j];
+  }
+  /// Row j of M x.
+  CAROM_INLINE V times_mass(const V* x, int j) const {
+    if (shape_.diagonal) return problem_.mass_matrix[j] * x[j];
+    V sum = V(0.0);
+    for (int l = 0; l < n_; ++l) sum += mass(j, l) * x[l];
+    return sum;
+  }
+  /// Row i of dM x, dM made symmetric.
+  CAROM_INLINE V turned_mass(const StepDirectionView<V>& d, int i, const V* x) const {
+    if (shape_.diagonal) return d.mass_matrix[i] * x[i];
+    V sum = V(0.0);
+    for (int j = 0; j < n_; ++j) {
+      sum += V(0.5) *
+             (d.mass_matrix[static_cast<long>(i) * n_ + j] +
+              d.mass_matrix[static_cast<long>(j) * n_ + i]) *
+             x[j];
+    }
+    return sum;
   }
   CAROM_INLINE const V* jacobian(int k) const {
     return problem_.jacobian + static_cast<long>(row_[k]) * n_;
@@ -447,6 +468,11 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask prepare() {
     Mask good = V(0.0) <= V(0.0);
     for (int i = 0; i < n_; ++i) {
+      if (shape_.diagonal) {
+        good = good & (problem_.mass_matrix[i] > V(0.0));
+        at_.mass[i] = V(1.0) / problem_.mass_matrix[i];
+        continue;
+      }
       for (int j = 0; j <= i; ++j) {
         V sum = mass(i, j);
         for (int l = 0; l < j; ++l) sum -= at_.mass[i * n_ + l] * at_.mass[j * n_ + l];
@@ -579,11 +605,15 @@ class StepDerivative {
     if (!moves_) factor_kinds();
     const Mask asked = rates ? !no : moving_;
     Mask refused = mixed_ ? asked : no;
-    if (geometry) refused = refused | (moving_ & redundant_);
+    if (geometry && !shape_.fixed_kinds) refused = refused | (moving_ & redundant_);
     return refused;
   }
   /// x := M^-1 x.
   CAROM_HOST_DEVICE void over_mass(V* x) const {
+    if (shape_.diagonal) {
+      for (int i = 0; i < n_; ++i) x[i] *= at_.mass[i];
+      return;
+    }
     for (int i = 0; i < n_; ++i) {
       V sum = x[i];
       for (int j = 0; j < i; ++j) sum -= at_.mass[i * n_ + j] * x[j];
@@ -775,7 +805,7 @@ class StepDerivative {
       }
       step[k] = -value;
     }
-    factors_.solve(step);
+    factors_.solve_once(step);
     V moved = V(0.0);
     for (int k = 0; k < count_; ++k) {
       at_.impulse[k] = select(going, at_.impulse[k] + step[k], at_.impulse[k]);
@@ -1019,7 +1049,9 @@ class StepDerivative {
     const V* v = at_.velocity;
     if (gradient.mass_matrix != nullptr) {
       for (int i = 0; i < n_; ++i) {
-        for (int j = 0; j < n_; ++j) {
+        V* to = gradient.mass_matrix + (shape_.diagonal ? 0L : static_cast<long>(i) * n_);
+        const int first = shape_.diagonal ? i : 0, last = shape_.diagonal ? i + 1 : n_;
+        for (int j = first; j < last; ++j) {
           const V one = lambda[i] * (v[j] - problem_.velocity[j]);
           const V other = lambda[j] * (v[i] - problem_.velocity[i]);
           V twist = V(0.0);
@@ -1027,19 +1059,14 @@ class StepDerivative {
             twist += at_.along_turn[kind + i] * at_.along_moment[kind + j] +
                      at_.along_turn[kind + j] * at_.along_moment[kind + i];
           }
-          gradient.mass_matrix[static_cast<long>(i) * n_ + j] =
-              V(0.5) * (energy * (v[i] * v[j]) - (one + other) + twist);
+          to[j] = V(0.5) * (energy * (v[i] * v[j]) - (one + other) + twist);
         }
       }
     }
     V step = V(0.0);
     for (int j = 0; j < n_; ++j) {
       if (gradient.force != nullptr) gradient.force[j] = h_ * lambda[j];
-      if (gradient.velocity != nullptr) {
-        V momentum = V(0.0);
-        for (int l = 0; l < n_; ++l) momentum += mass(j, l) * lambda[l];
-        gradient.velocity[j] = momentum;
-      }
+      if (gradient.velocity != nullptr) gradient.velocity[j] = times_mass(lambda, j);
       step += lambda[j] * problem_.force[j];
     }
     const int nq = shape_.positions;
@@ -1113,18 +1140,12 @@ class StepDerivative {
     const V dh = d.step_size != nullptr ? d.step_size[0] : V(0.0);
     const V* v = at_.velocity;
     V* dv = at_.lambda;
+    for (int j = 0; j < n_; ++j) at_.column[j] = v[j] - problem_.velocity[j];
     for (int i = 0; i < n_; ++i) {
       V sum = dh * problem_.force[i];
       if (d.force != nullptr) sum += h_ * d.force[i];
-      for (int j = 0; j < n_; ++j) {
-        if (d.mass_matrix != nullptr) {
-          sum -= V(0.5) *
-                 (d.mass_matrix[static_cast<long>(i) * n_ + j] +
-                  d.mass_matrix[static_cast<long>(j) * n_ + i]) *
-                 (v[j] - problem_.velocity[j]);
-        }
-        if (d.velocity != nullptr) sum += mass(i, j) * d.velocity[j];
-      }
+      if (d.mass_matrix != nullptr) sum -= turned_mass(d, i, at_.column);
+      if (d.velocity != nullptr) sum += times_mass(d.velocity, i);
       for (int k = 0; k < count_ && d.jacobian != nullptr; ++k) {
         sum += d.jacobian[static_cast<long>(row_[k]) * n_ + i] * at_.impulse[k];
       }
@@ -1165,12 +1186,7 @@ class StepDerivative {
     for (int kind = 0; kind < kernels::kRowGroups * n_ && moves_; kind += n_) {
       V* own = at_.along_turn + kind;
       for (int i = 0; i < n_ && d.mass_matrix != nullptr; ++i) {
-        for (int j = 0; j < n_; ++j) {
-          own[i] -= V(0.5) *
-                    (d.mass_matrix[static_cast<long>(i) * n_ + j] +
-                     d.mass_matrix[static_cast<long>(j) * n_ + i]) *
-                    at_.along_moment[kind + j];
-        }
+        own[i] -= turned_mass(d, i, at_.along_moment + kind);
       }
       over_mass(own);
     }

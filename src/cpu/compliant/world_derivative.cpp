@@ -6,6 +6,7 @@
 #include "core/parallel.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
+#include "cpu/simd/compliant/world_steps_back.hpp"
 #include "cpu/simd/dispatch.hpp"
 
 namespace carom::cpu {
@@ -17,14 +18,19 @@ using simd::WorldMap;
 
 /// Worlds that go back together: their steps' derivatives share packs.
 constexpr std::int64_t kBlock = 64;
+/// States [bytes] that a block keeps whole, so that no step is taken again, where nothing is asked.
+constexpr std::int64_t kKeptWhole = 1 << 24;
 
 /// What a run has between two steps.
 struct Snapshot {
   std::vector<double> position, velocity, impulse;
   std::vector<kernels::WorldRecord> record;
 
-  static Snapshot of(const WorldStates& states) {
-    return {states.position, states.velocity, states.impulse, states.record};
+  void take(const WorldStates& states) {
+    position = states.position;
+    velocity = states.velocity;
+    impulse = states.impulse;
+    record = states.record;
   }
   void restore(WorldStates& states) const {
     states.position = position;
@@ -65,8 +71,7 @@ class RunBackwards {
         begin_(begin),
         count_(end - begin),
         steps_(steps),
-        every_(checkpoint > 0 ? checkpoint
-                              : static_cast<std::int64_t>(std::ceil(std::sqrt(steps)))),
+        every_(checkpoint > 0 ? checkpoint : steps_between(all.sizes)),
         model_(world_model(all.scenario->kind)),
         nq_(all.sizes.positions),
         nv_(all.sizes.velocities),
@@ -82,40 +87,40 @@ class RunBackwards {
         reals_(static_cast<std::size_t>(simd::world_pullback_reals(all.sizes, np_))),
         ints_(static_cast<std::size_t>(simd::world_pullback_ints(all.sizes))),
         types_(static_cast<std::size_t>(all.sizes.rows)),
-        row_reals_(static_cast<std::size_t>(kernels::constraint_reals(all.sizes.rows, nv_))),
-        row_ints_(static_cast<std::size_t>(kernels::constraint_ints(all.sizes.rows))),
-        row_types_(static_cast<std::size_t>(all.sizes.rows)),
-        bar_reals_(row_reals_.size()),
-        touch_(static_cast<std::size_t>(all.sizes.rows)),
-        mass_(static_cast<std::size_t>(nv_)),
-        force_(static_cast<std::size_t>(nv_)) {
+        tape_(simd::world_tape(all.sizes)),
+        step_ints_(static_cast<std::size_t>(simd::world_steps_back_ints(all.sizes))),
+        reports_(static_cast<std::size_t>(count_)),
+        touch_(static_cast<std::size_t>(count_)),
+        active_(static_cast<std::size_t>(inputs_)),
+        solved_(static_cast<std::size_t>(count_)) {
     solver_.threads = settings_.threads = 1;
-    for (const int input : wanted_) {
-      if (input < nq_ + nv_ || input == inputs_ - 1) moving_.push_back(input);
-    }
+    std::fill_n(active_.data(), inputs_, false);
+    for (const int input : wanted_) active_.data()[input] = true;
+    order_.resize(static_cast<std::size_t>(count_));
+    std::iota(order_.begin(), order_.end(), 0);
   }
 
   void run(const WorldsCotangent& cotangent) {
     const std::unique_ptr<WorldStepper> stepper = make_stepper(solver_);
     std::vector<Snapshot> kept;  // before steps 0, every, 2 every, ..
     for (std::int64_t done = 0; done < steps_;) {
-      kept.push_back(Snapshot::of(states_));
+      kept.emplace_back().take(states_);
       const std::int64_t count = std::min(every_, steps_ - done);
       if (done + count < steps_) stepper->advance(states_, done, count);
       done += count;
     }
-    std::vector<Snapshot> chunk;
+    std::vector<Snapshot> chunk(static_cast<std::size_t>(std::min(every_, steps_) + 1));
     for (std::int64_t k = static_cast<std::int64_t>(kept.size()) - 1; k >= 0; --k) {
       const std::int64_t first = k * every_, last = std::min(first + every_, steps_);
       kept[static_cast<std::size_t>(k)].restore(states_);
       kept.pop_back();
-      chunk.clear();
       for (std::int64_t step = first; step < last; ++step) {
-        chunk.push_back(Snapshot::of(states_));
+        chunk[static_cast<std::size_t>(step - first)].take(states_);
         stepper->advance(states_, step, 1);
       }
-      chunk.push_back(Snapshot::of(states_));
-      if (last == steps_) begin_backwards(chunk.back(), cotangent);
+      Snapshot& end = chunk[static_cast<std::size_t>(last - first)];
+      end.take(states_);
+      if (last == steps_) begin_backwards(end, cotangent);
       for (std::int64_t step = last - 1; step >= first; --step) {
         const auto place = static_cast<std::size_t>(step - first);
         back(step, chunk[place], chunk[place + 1]);
@@ -125,6 +130,13 @@ class RunBackwards {
   }
 
  private:
+  [[nodiscard]] std::int64_t steps_between(const kernels::WorldSizes& sizes) const {
+    const auto step = static_cast<std::int64_t>(
+        sizeof(double) * static_cast<std::size_t>(sizes.positions + sizes.velocities + sizes.rows) +
+        sizeof(kernels::WorldRecord));
+    if (count_ * steps_ * step <= kKeptWhole) return steps_;
+    return static_cast<std::int64_t>(std::ceil(std::sqrt(steps_)));
+  }
   [[nodiscard]] const double* parameters(std::int64_t w) const {
     return states_.parameters.data() + w * states_.parameter_stride;
   }
@@ -142,15 +154,14 @@ class RunBackwards {
   /// Adds the product with a map at (q, v) to `gradient`.
   bool pull(std::int64_t w, std::int64_t step, const double* q, const double* v,
             const WorldMap& map, double* gradient) {
-    const std::vector<int>& in = map.name == WorldMap::Name::advance ? moving_ : wanted_;
     std::copy_n(q, nq_, at_.data());
     std::copy_n(v, nv_, at_.data() + nq_);
     std::copy_n(parameters(w), np_, at_.data() + nq_ + nv_);
     at_.back() = states_.settings.step_size;
     return code_.pull_back_world(
         simd::WorldPullback{states_.scenario->kind, states_.sizes, np_, static_cast<double>(step),
-                            at_.data(), in.data(), static_cast<int>(in.size()), reals_.data(),
-                            ints_.data(), types_.data()},
+                            at_.data(), wanted_.data(), static_cast<int>(wanted_.size()),
+                            reals_.data(), ints_.data(), types_.data()},
         map, gradient);
   }
 
@@ -175,26 +186,16 @@ class RunBackwards {
     }
   }
 
-  kernels::ConstraintRows rows_of(double* reals) {
-    return kernels::make_rows(states_.sizes.rows, nv_, reals, row_ints_.data(), row_types_.data());
-  }
-  /// The rows of world w before a step, and its masses and forces.
-  kernels::ConstraintRows evaluate(std::int64_t w, std::int64_t step, const double* q,
-                                   const double* v) {
-    kernels::ConstraintRows rows = rows_of(row_reals_.data());
-    const double h = states_.settings.step_size;
-    model_.evaluate(parameters(w), static_cast<double>(step) * h, h, q, v, mass_.data(),
-                    force_.data(), rows);
-    return rows;
-  }
-
   void back(std::int64_t step, const Snapshot& before, const Snapshot& after) {
     const double h = states_.settings.step_size;
-    stepped_.clear();
-    int most = 1;
-    for (std::int64_t w = 0; w < count_; ++w) {
+    int stepped = 0;
+    later_.clear();
+    for (const int w : order_) {
       const auto at = static_cast<std::size_t>(w);
-      if (lost(w) || after.record[at].steps == before.record[at].steps) continue;
+      if (lost(w) || after.record[at].steps == before.record[at].steps) {
+        later_.push_back(w);
+        continue;
+      }
       const double* q = before.position.data() + w * nq_;
       const double* v = before.velocity.data() + w * nv_;
       std::copy_n(q, nq_, at_.data());
@@ -206,118 +207,111 @@ class RunBackwards {
         map.position = given.data();
         map.velocity = given.data() + nq_;
         pull(w, step, q, v, map, bar(w));
+        later_.push_back(w);
         continue;
       }
-      stepped_.push_back(w);
-      most = std::max(most, after.record[at].most_rows);
+      solved_.data()[w] = after.record[at].failed == before.record[at].failed;
+      order_[static_cast<std::size_t>(stepped++)] = w;
     }
-    if (stepped_.empty()) return;
-    fit(most);
-    row_counts_.resize(stepped_.size());
-    for (std::size_t i = 0; i < stepped_.size(); ++i) {
-      const std::int64_t w = stepped_[i];
-      const auto at = static_cast<std::size_t>(w);
-      fill(static_cast<std::int64_t>(i), w, step, before, after);
-      const bool solved = after.record[at].failed == before.record[at].failed;
-      answer_.status.data()[i] = solved ? Status::solved : Status::inaccurate;
-      // q' = N(q) v': its part of the gradient goes to q, and to v' before the step.
-      double* all = bar(w);
-      const std::vector<double> of_q(all, all + nq_);
-      std::fill_n(all, nq_, 0.0);
-      WorldMap map{WorldMap::Name::advance};
-      map.position = of_q.data();
-      pull(w, step, before.position.data() + w * nq_, after.velocity.data() + w * nv_, map, all);
-      std::copy_n(all + nq_, nv_, cotangent_.velocity.data() + static_cast<long>(i) * nv_);
-      std::fill_n(all + nq_, nv_, 0.0);
-    }
-    const CompliantGradient found =
-        differentiate_compliant(batch_, answer_, cotangent_, solver_, settings_, kWanted);
-    for (std::size_t i = 0; i < stepped_.size(); ++i) {
-      spread(static_cast<std::int64_t>(i), stepped_[i], step, before, found);
+    std::copy(later_.begin(), later_.end(), order_.begin() + stepped);
+    if (stepped == 0) return;
+    step_back(step, stepped, before, after);
+    for (int i = 0; i < stepped; ++i) {
+      spread(order_[static_cast<std::size_t>(i)], step, before);
     }
   }
 
-  /// Batch, answer and cotangent for the worlds that step.
-  void fit(int rows) {
-    const auto count = static_cast<std::int64_t>(stepped_.size());
-    if (batch_.problems == count && batch_.rows == rows) return;
-    static_cast<CompliantSizes&>(batch_) = {count, model_.tangents + 1, nv_, rows, 0};
-    const auto make = [](const char*, const Extents& extents, auto& array) {
-      array = std::remove_cvref_t<decltype(array)>(static_cast<std::size_t>(extents.count()));
+  /// The step of the first worlds of order_, by packs.
+  void step_back(std::int64_t step, int count, const Snapshot& before, const Snapshot& after) {
+    simd::WorldStepsBack steps{};
+    steps.kind = states_.scenario->kind;
+    steps.sizes = states_.sizes;
+    steps.parameters = np_;
+    steps.step = static_cast<double>(step);
+    steps.step_size = states_.settings.step_size;
+    steps.centripetal = solver_.centripetal;
+    steps.rules = rules_of(settings_);
+    steps.rules.reach = false;
+    steps.active = active_.data();
+    steps.position = before.position.data();
+    steps.velocity = before.velocity.data();
+    steps.after = after.velocity.data();
+    steps.impulse = after.impulse.data();
+    steps.parameter = states_.parameters.data();
+    steps.parameter_stride = states_.parameter_stride;
+    steps.solved = solved_.data();
+    steps.bar = bar_.data();
+    steps.report = reports_.data();
+    steps.touch = touch_.data();
+    steps.world = order_.data();
+    steps.count = count;
+    steps.ints = step_ints_.data();
+    steps.types = types_.data();
+    steps.owner = this;
+    steps.alone = [](void* owner, const simd::StepAlone& one, derivatives::Report& report) {
+      static_cast<RunBackwards*>(owner)->alone(one, report);
     };
-    CompliantBatch::each_array(batch_, make, batch_);
-    CompliantResult::each_array(batch_, make, answer_);
-    cotangent_.velocity = Buffer<double>(static_cast<std::size_t>(count * nv_));
+    while (true) {
+      make_room(step_reals_, simd::world_steps_back_reals(states_.sizes, np_, tape_));
+      steps.reals = step_reals_.data();
+      steps.tape = tape_;
+      code_.worlds_back(steps);
+      if (steps.done == count) return;
+      tape_ *= 2;
+    }
   }
 
-  void fill(std::int64_t i, std::int64_t w, std::int64_t step, const Snapshot& before,
-            const Snapshot& after) {
-    const double h = states_.settings.step_size;
-    const double* q = before.position.data() + w * nq_;
-    const double* v = before.velocity.data() + w * nv_;
-    const kernels::ConstraintRows rows = evaluate(w, step, q, v);
-    const long m = batch_.rows;
-    row_counts_[static_cast<std::size_t>(i)] = rows.count;
-    batch_.step_size.data()[i] = h;
-    double* mass = batch_.mass_matrix.data() + i * nv_ * nv_;
-    std::fill_n(mass, nv_ * nv_, 0.0);
-    for (int j = 0; j < nv_; ++j) mass[j * nv_ + j] = 1.0 / mass_[static_cast<std::size_t>(j)];
-    std::copy_n(force_.data(), nv_, batch_.force.data() + i * nv_);
-    std::copy_n(v, nv_, batch_.velocity.data() + i * nv_);
-    std::fill_n(batch_.type.data() + i * m, m, RowType::none);
-    std::copy_n(rows.type, rows.count, batch_.type.data() + i * m);
-    double* jacobian = batch_.jacobian.data() + i * m * nv_;
-    std::fill_n(jacobian, m * nv_, 0.0);
-    double* force = answer_.force.data() + i * m;
-    std::fill_n(force, m, 0.0);
-    double touch = kernels::kInfinity;
-    for (int k = 0; k < rows.count; ++k) {
-      double speed = 0.0, size = 0.0;
-      for (int j = rows.begin[k]; j < rows.end[k]; ++j) {
-        jacobian[k * nv_ + j] = rows.row(k)[j];
-        speed += rows.row(k)[j] * v[j];
-        size += std::abs(rows.row(k)[j] * v[j]);
-      }
-      // What rounding left of a body that does not turn is no motion of its rows.
-      if (h * std::abs(rows.jacobian_dot_v[k]) <= kRounding * size) rows.jacobian_dot_v[k] = 0.0;
-      force[k] = after.impulse[static_cast<std::size_t>(w * states_.sizes.rows + rows.slot[k])] / h;
-      const double gap = std::abs(rows.phi[k]), way = h * std::abs(speed);
-      const bool pushes = rows.type[k] == RowType::unilateral || rows.type[k] == RowType::normal;
-      double& own = touch_[static_cast<std::size_t>(k)];
-      own = !pushes || (way == 0.0 && gap > 0.0) ? kernels::kInfinity : gap > 0.0 ? gap / way : 0.0;
-      touch = std::min(touch, own);
+  /// A step that packs leave.
+  void alone(const simd::StepAlone& step, derivatives::Report& report) {
+    derivatives::DerivativeRules rules = rules_of(settings_);
+    rules.reach = false;
+    const derivatives::StepShape& shape = step.shape;
+    memory_.fit(derivatives::step_derivative_reals(shape.velocities, shape.rows),
+                derivatives::step_derivative_ints(shape.rows), 0);
+    derivatives::StepDerivative<double> one(shape, step.problem, solver_.centripetal, rules,
+                                            memory_.reals.data(), memory_.ints.data());
+    report = {};
+    if (!solved_.data()[step.world] || !one.modes(step.force, report)) {
+      one.none(step.gradient);
+      return;
     }
-    for (const auto& [to, from] : {std::pair{&batch_.jacobian_dot_v, rows.jacobian_dot_v},
-                                   {&batch_.phi, rows.phi},
-                                   {&batch_.stiffness, rows.stiffness},
-                                   {&batch_.damping, rows.damping},
-                                   {&batch_.friction, rows.friction}}) {
-      std::fill_n(to->data() + i * m, m, 0.0);
-      std::copy_n(from, rows.count, to->data() + i * m);
-    }
-    const auto at = static_cast<std::size_t>(begin_ + w);
-    if (step == 0 && touch <= settings_.margin_tolerance && touches_always(w, rows)) return;
-    out_.touch[at] = std::min(out_.touch[at], touch);
-    if (touch <= settings_.margin_tolerance) note(w, Smoothness::set_valued, step);
+    derivatives::StepCotangentView<double> cotangent{};
+    cotangent.velocity = step.velocity;
+    one.adjoint(cotangent, step.gradient, report);
   }
 
   /// Whether no wanted parameter moves the gaps of rows that touch at the start: a body put on the
   /// ground.
-  bool touches_always(std::int64_t w, const kernels::ConstraintRows& rows) {
-    kernels::ConstraintRows by = rows_of(bar_reals_.data());
-    by.count = rows.count;
-    std::vector<double> moved(static_cast<std::size_t>(inputs_), 0.0);
-    std::vector<double> q(static_cast<std::size_t>(nq_), 0.0),
-        v(static_cast<std::size_t>(nv_), 0.0);
-    model_.start(parameters(w), q.data(), v.data());
-    std::fill(bar_reals_.begin(), bar_reals_.end(), 0.0);
+  bool touches_always(std::int64_t w, const Snapshot& before) {
+    const int m = states_.sizes.rows;
+    std::vector<double> reals(static_cast<std::size_t>(kernels::constraint_reals(m, nv_))),
+        force(static_cast<std::size_t>(nv_)), inverse_mass(force);
+    std::vector<int> ints(static_cast<std::size_t>(kernels::constraint_ints(m)));
+    std::vector<RowType> types(static_cast<std::size_t>(m));
+    kernels::ConstraintRows rows =
+        kernels::make_rows(m, nv_, reals.data(), ints.data(), types.data());
+    const double h = states_.settings.step_size;
+    const double* v = before.velocity.data() + w * nv_;
+    model_.evaluate(parameters(w), 0.0, h, before.position.data() + w * nq_, v, inverse_mass.data(),
+                    force.data(), rows);
+    std::vector<double> gap(rows.phi, rows.phi + rows.count);
     for (int k = 0; k < rows.count; ++k) {
-      const bool touches = touch_[static_cast<std::size_t>(k)] <= settings_.margin_tolerance;
-      by.phi[k] = touches ? 1.0 + 0.1 * k : 0.0;
+      double speed = 0.0;
+      for (int j = rows.begin[k]; j < rows.end[k]; ++j) speed += rows.row(k)[j] * v[j];
+      const double size = std::abs(gap[static_cast<std::size_t>(k)]);
+      const bool pushes = types[static_cast<std::size_t>(k)] == RowType::unilateral ||
+                          types[static_cast<std::size_t>(k)] == RowType::normal;
+      const bool touches = pushes && size <= settings_.margin_tolerance * h * std::abs(speed);
+      gap[static_cast<std::size_t>(k)] = touches ? 1.0 + 0.1 * k : 0.0;
     }
+    std::fill(reals.begin(), reals.end(), 0.0);
+    std::copy(gap.begin(), gap.end(), rows.phi);
+    std::vector<double> moved(static_cast<std::size_t>(inputs_), 0.0);
+    std::vector<double> q(static_cast<std::size_t>(nq_), 0.0), rate(force.size(), 0.0);
+    model_.start(parameters(w), q.data(), rate.data());
     WorldMap map{WorldMap::Name::rows};
-    map.rows = &by;
-    if (!pull(w, 0, q.data(), v.data(), map, moved.data())) return false;
+    map.rows = &rows;
+    if (!pull(w, 0, q.data(), rate.data(), map, moved.data())) return false;
     add_start(w, moved.data());
     return std::all_of(moved.begin() + nq_ + nv_, moved.end(),
                        [](double x) { return std::abs(x) <= 1e-12; });
@@ -333,46 +327,22 @@ class RunBackwards {
     for (int j = nq_ + nv_; j < inputs_; ++j) all[j] += unread[static_cast<std::size_t>(j)];
   }
 
-  /// The step's gradient to the state before it and the parameters.
-  void spread(std::int64_t i, std::int64_t w, std::int64_t step, const Snapshot& before,
-              const CompliantGradient& found) {
+  /// What the step's derivative says of itself.
+  void spread(std::int64_t w, std::int64_t step, const Snapshot& before) {
     const auto at = static_cast<std::size_t>(begin_ + w);
-    const Smoothness status = found.status.data()[i];
-    note(w, status, step);
-    out_.margin[at] = std::min(out_.margin[at], found.margin.data()[i]);
-    out_.residual[at] = std::max(out_.residual[at], found.residual.data()[i]);
-    out_.condition[at] = std::max(out_.condition[at], found.condition.data()[i]);
-    out_.shift[at] = std::max(out_.shift[at], found.shift.data()[i]);
-    out_.doubtful[at] += found.doubtful.data()[i];
-    if (lost(w)) return;
-    const double* q = before.position.data() + w * nq_;
-    const double* v = before.velocity.data() + w * nv_;
-    kernels::ConstraintRows by = rows_of(bar_reals_.data());
-    by.count = row_counts_[static_cast<std::size_t>(i)];
-    const long m = batch_.rows;
-    const auto put = [&](const Buffer<double>& from, double* to, long width) {
-      std::copy_n(from.data() + i * m * width, by.count * width, to);
-    };
-    put(found.jacobian, by.jacobian, nv_);
-    put(found.jacobian_dot_v, by.jacobian_dot_v, 1);
-    put(found.phi, by.phi, 1);
-    put(found.stiffness, by.stiffness, 1);
-    put(found.damping, by.damping, 1);
-    put(found.friction, by.friction, 1);
-    // M = 1 / inverse: dM = -M^2 d(inverse).
-    for (int j = 0; j < nv_; ++j) {
-      const long place = (i * nv_ + j) * nv_ + j;
-      const double mass = batch_.mass_matrix.data()[place];
-      mass_[static_cast<std::size_t>(j)] = -found.mass_matrix.data()[place] * mass * mass;
+    const derivatives::Report& report = reports_[static_cast<std::size_t>(w)];
+    const double touch = touch_[static_cast<std::size_t>(w)];
+    const bool touches = touch <= settings_.margin_tolerance;
+    if (step > 0 || !touches || !touches_always(w, before)) {
+      out_.touch[at] = std::min(out_.touch[at], touch);
+      if (touches) note(w, Smoothness::set_valued, step);
     }
-    double* all = bar(w);
-    WorldMap map{WorldMap::Name::rows};
-    map.inverse_mass = mass_.data();
-    map.force = found.force.data() + i * nv_;
-    map.rows = &by;
-    if (!pull(w, step, q, v, map, all)) note(w, Smoothness::undefined, step);
-    for (int j = 0; j < nv_; ++j) all[nq_ + j] += found.velocity.data()[i * nv_ + j];
-    if (wanted_.back() == inputs_ - 1) all[inputs_ - 1] += found.step_size.data()[i];
+    note(w, report.status, step);
+    out_.margin[at] = std::min(out_.margin[at], report.margin);
+    out_.residual[at] = std::max(out_.residual[at], report.residual);
+    out_.condition[at] = std::max(out_.condition[at], report.condition);
+    out_.shift[at] = std::max(out_.shift[at], report.shift);
+    out_.doubtful[at] += report.doubtful;
   }
 
   void finish() {
@@ -398,11 +368,6 @@ class RunBackwards {
     return std::all_of(values, values + count, [](double x) { return std::isfinite(x); });
   }
 
-  static constexpr double kRounding = 0x1.0p-46;
-  static inline const std::vector<std::string> kWanted{
-      "step_size",      "mass_matrix", "force",     "velocity", "jacobian",
-      "jacobian_dot_v", "phi",         "stiffness", "damping",  "friction"};
-
   WorldStates states_;
   std::int64_t begin_, count_, steps_, every_;
   const WorldModel& model_;
@@ -410,7 +375,6 @@ class RunBackwards {
   CompliantSettings solver_;
   DerivativeSettings settings_;
   const std::vector<int>& wanted_;
-  std::vector<int> moving_;  ///< of these q, v and h, which move q'
   const simd::DerivativeCode& code_;
   WorldsGradient& out_;
   std::vector<double> bar_;  ///< gradient in (q, v, p, h) of what comes after, [count, inputs]
@@ -418,17 +382,15 @@ class RunBackwards {
   Buffer<double> reals_;
   std::vector<int> ints_;
   std::vector<RowType> types_;
-  std::vector<double> row_reals_;
-  std::vector<int> row_ints_;
-  std::vector<RowType> row_types_;
-  std::vector<double> bar_reals_;
-  std::vector<double> touch_;  ///< of each row of a step
-  std::vector<double> mass_, force_;
-  std::vector<std::int64_t> stepped_;
-  std::vector<int> row_counts_;  ///< of those
-  CompliantBatch batch_;
-  CompliantResult answer_;
-  CompliantCotangent cotangent_;
+  int tape_;  ///< numbers that there is room for
+  Buffer<double> step_reals_;
+  std::vector<int> step_ints_;
+  std::vector<derivatives::Report> reports_;  ///< of a step
+  std::vector<double> touch_;                 ///< likewise
+  Buffer<bool> active_;                       ///< of (q, v, p, h), those that are wanted
+  Buffer<bool> solved_;                       ///< of a step
+  std::vector<int> order_, later_;            ///< worlds, those that shared packs together
+  DerivativeMemory memory_;
 };
 
 }  // namespace

@@ -8,11 +8,13 @@ struct LcpDerivativeRange;
 struct StepDerivativeRange;
 struct WorldMap;
 struct WorldPullback;
+struct WorldStepsBack;
 
 struct DerivativeCode {
   void (*lcps)(const LcpDerivativeRange&);
   void (*steps)(const StepDerivativeRange&);
   bool (*pull_back_world)(const WorldPullback&, const WorldMap&, double* gradient);
+  void (*worlds_back)(WorldStepsBack&);
 };
 
 // What the units of an instruction set define.
@@ -22,6 +24,8 @@ template <class Isa>
 void differentiate_steps(const StepDerivativeRange& range);
 template <class Isa>
 bool pull_back_world(const WorldPullback& world, const WorldMap& map, double* gradient);
+template <class Isa>
+void worlds_back(WorldStepsBack& steps);
 template <class Isa>
 const DerivativeCode& derivative_entries();
 

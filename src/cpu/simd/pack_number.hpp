@@ -30,6 +30,9 @@ struct PackNumber {
     return a.pack() / b.pack();
   }
   friend CAROM_INLINE PackNumber operator-(PackNumber a) { return -a.pack(); }
+  friend CAROM_INLINE PackNumber fused(PackNumber a, PackNumber b, PackNumber c) {
+    return fused(a.pack(), b.pack(), c.pack());
+  }
   CAROM_INLINE PackNumber& operator+=(PackNumber b) { return *this = *this + b; }
   CAROM_INLINE PackNumber& operator-=(PackNumber b) { return *this = *this - b; }
   CAROM_INLINE PackNumber& operator*=(PackNumber b) { return *this = *this * b; }

@@ -140,6 +140,9 @@ class FactorsOf {
     add(rest, x);
   }
 
+  /// The same without refinement, as for a step of Newton's method.
+  CAROM_INLINE void solve_once(V* x) const { scaled_solve(x); }
+
   /// x: right-hand side, then A^-T of it.
   CAROM_HOST_DEVICE void solve_transposed(V* x) const {
     V* rest = at_.rest;

@@ -36,6 +36,7 @@ struct DerivativeRules {
   AtKink at_kink;
   double margin_tolerance;
   double error_tolerance;
+  bool reach = true;  ///< whether it is asked for
 };
 
 /// Whether the equations' residual and what it makes of the error are small enough, lane by lane;

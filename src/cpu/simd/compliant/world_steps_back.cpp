@@ -1,0 +1,462 @@
+#include CAROM_ISA_HEADER
+
+#include "cpu/simd/compliant/world_steps_back.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include "compliant/kernels/row_numbers.hpp"
+#include "cpu/simd/compliant/world_pullback.hpp"
+#include "cpu/simd/pack_number.hpp"
+#include "cpu/simd/spread.hpp"
+#include "models/mechanisms/scenario_kinds.hpp"
+#include "models/mechanisms/traced_number.hpp"
+
+namespace carom::cpu::simd {
+
+namespace {
+
+template <class Isa>
+struct WorldLanes {
+  using type = typename Isa::Pack;
+};
+template <class Isa>
+requires(Isa::kInRegisters) struct WorldLanes<Isa> {
+  using type = PackNumber<Isa>;
+};
+
+template <class Isa>
+class StepsBack {
+  using V = typename WorldLanes<Isa>::type;
+  using Mask = typename Isa::Mask;
+  using Number = kernels::TracedNumber<V>;
+  using Tape = kernels::Tape<V>;
+  static constexpr int kWidth = Isa::kWidth;
+
+ public:
+  explicit StepsBack(WorldStepsBack& steps)
+      : r_(steps),
+        nq_(steps.sizes.positions),
+        nv_(steps.sizes.velocities),
+        inputs_(nq_ + nv_ + steps.parameters + 1),
+        at_(reinterpret_cast<std::byte*>(steps.reals)),
+        tape_(take<V>(Tape::kValues * static_cast<long>(steps.tape)),
+              take<typename Tape::Entry>(steps.tape), steps.tape),
+        in_(take<Number>(inputs_)),
+        inverse_mass_(take<Number>(nv_)),
+        force_(take<Number>(nv_)),
+        row_numbers_(take<Number>(kernels::constraint_reals(steps.sizes.rows, nv_))),
+        bar_(take<V>(inputs_)),
+        before_(take<V>(inputs_)),
+        pulled_(take<V>(nv_)),
+        base_(at_) {}
+
+  void run() {
+    models::detail::visit_scenario(r_.kind, [&](auto body) {
+      while (r_.done < r_.count) {
+        at_ = base_;
+        if (!this->template pack<decltype(body)>()) return;
+      }
+    });
+  }
+
+ private:
+  /// Takes some of the worlds that are left; false where the tape is full.
+  template <class Scenario>
+  bool pack() {
+    lanes_ = r_.count - r_.done < kWidth ? r_.count - r_.done : kWidth;
+    for (int lane = 0; lane < kWidth; ++lane) {
+      world_[lane] = r_.world[r_.done + (lane < lanes_ ? lane : 0)];
+    }
+    fetch(bar_, inputs_, [&](int w) { return r_.bar + 1L * w * inputs_; });
+    fetch(before_, nq_, [&](int w) { return r_.position + 1L * w * nq_; });
+    fetch(before_ + nq_ + nv_, r_.parameters,
+          [&](int w) { return r_.parameter + w * r_.parameter_stride; });
+    before_[inputs_ - 1] = V(r_.step_size);
+    const unsigned all = (1U << lanes_) - 1U;
+    advance<Scenario>(all);
+    if (tape_.full()) return false;
+    fetch(before_ + nq_, nv_, [&](int w) { return r_.velocity + 1L * w * nv_; });
+    kernels::ConstraintRowsOf<Number> rows = trace<Scenario>(tape_.live());
+    if (tape_.full()) return false;
+    live_ = alike(rows, tape_.live());
+    const Step step = differentiate(rows);
+    follow(rows, step.gradient);
+    put(rows, step.gradient);
+    return true;
+  }
+
+  template <class From>
+  void fetch(V* to, int count, From&& from) const {
+    const double* lanes[kWidth];
+    for (int lane = 0; lane < kWidth; ++lane) lanes[lane] = from(world_[lane]);
+    spread<kWidth>(lanes, count, reinterpret_cast<double*>(to));
+  }
+  template <class T>
+  T* take(long count) {
+    T* taken = reinterpret_cast<T*>(at_);
+    at_ += (count * static_cast<long>(sizeof(T)) + 63) / 64 * 64;
+    return taken;
+  }
+  static void store(const V& from, double* to) { std::memcpy(to, &from, sizeof from); }
+  static double lane_of(const V& from, int lane) {
+    double lanes[kWidth];
+    store(from, lanes);
+    return lanes[lane];
+  }
+  static void set_lane(V& to, int lane, double value) {
+    double lanes[kWidth];
+    store(to, lanes);
+    lanes[lane] = value;
+    std::memcpy(&to, lanes, sizeof to);
+  }
+
+  void inputs(unsigned live, bool parameters) {
+    tape_.start(live);
+    for (int i = 0; i < inputs_; ++i) {
+      const bool moves = r_.active[i] && (parameters || i < nq_ + nv_ || i == inputs_ - 1);
+      in_[i] = Number(before_[i], &tape_, moves ? tape_.input() : 0);
+    }
+  }
+
+  /// q' = N(q) v': its part of the gradient goes to q, h and, in pulled_, to v'.
+  template <class Scenario>
+  void advance(unsigned live) {
+    fetch(before_ + nq_, nv_, [&](int w) { return r_.after + 1L * w * nv_; });
+    inputs(live, false);
+    Number* q = row_numbers_;
+    for (int j = 0; j < nq_; ++j) q[j] = in_[j];
+    Scenario::advance(in_ + nq_ + nv_, in_[inputs_ - 1], q, in_ + nq_);
+    for (int j = 0; j < nq_; ++j) add(q[j], bar_[j]);
+    tape_.back();
+    for (int j = 0; j < nq_; ++j) bar_[j] = tape_.bar(in_[j].place);
+    for (int j = 0; j < nv_; ++j) pulled_[j] = bar_[nq_ + j] + tape_.bar(in_[nq_ + j].place);
+    const int h = in_[inputs_ - 1].place;
+    if (h != 0) bar_[inputs_ - 1] = bar_[inputs_ - 1] + tape_.bar(h);
+  }
+  void add(const Number& to, const V& by) {
+    V& bar = tape_.bar(to.place);
+    bar = bar + by;
+  }
+
+  template <class Scenario>
+  kernels::ConstraintRowsOf<Number> trace(unsigned live) {
+    inputs(live, true);
+    kernels::ConstraintRowsOf<Number> rows =
+        kernels::make_rows(r_.sizes.rows, nv_, row_numbers_, r_.ints, r_.types);
+    const Number h = in_[inputs_ - 1];
+    kernels::evaluate_scenario<Scenario>(in_ + nq_ + nv_, Number(r_.step) * h, h, in_, in_ + nq_,
+                                         inverse_mass_, force_, rows);
+    return rows;
+  }
+
+  /// Lanes whose rows exert something where the first one's do.
+  unsigned alike(const kernels::ConstraintRowsOf<Number>& rows, unsigned live) const {
+    const V h(r_.step_size);
+    const int first = kernels::lowest_bit(live);
+    for (int k = 0; k < rows.count; ++k) {
+      const V weight = h * (h * rows.stiffness[k].value + rows.damping[k].value);
+      const unsigned carries = (weight > V(0.0)).bits();
+      live &= (carries >> first & 1U) != 0 ? carries : ~carries;
+    }
+    return live;
+  }
+
+  // The step's numbers, of all lanes.
+  struct Step {
+    derivatives::StepShape shape;
+    derivatives::StepView<V> problem;
+    derivatives::StepGradientView<V> gradient;
+    V* force;
+  };
+
+  Step differentiate(const kernels::ConstraintRowsOf<Number>& rows) {
+    const int m = rows.count;
+    const V h(r_.step_size);
+    Step step{{nv_, m, 0, true, true}, {}, {}, take<V>(m)};
+    V* mass = take<V>(nv_);
+    V* push = take<V>(nv_);
+    for (int j = 0; j < nv_; ++j) {
+      mass[j] = V(1.0) / inverse_mass_[j].value;
+      push[j] = force_[j].value;
+    }
+    V* jacobian = take<V>(1L * m * nv_);
+    const auto column = [&](const Number* from) {
+      V* to = take<V>(m);
+      for (int k = 0; k < m; ++k) to[k] = from[k].value;
+      return to;
+    };
+    V* turning = column(rows.jacobian_dot_v);
+    V touch(kernels::kInfinity);
+    const V zero(0.0), none(kernels::kInfinity);
+    for (int k = 0; k < m; ++k) {
+      V speed = zero, size = zero;
+      V* to = jacobian + 1L * k * nv_;
+      for (int j = 0; j < nv_; ++j) {
+        to[j] = zero;
+        if (j < rows.begin[k] || j >= rows.end[k]) continue;
+        to[j] = rows.row(k)[j].value;
+        const V moves = to[j] * before_[nq_ + j];
+        speed = speed + moves;
+        size = size + magnitude(moves);
+      }
+      // What rounding left of a body that does not turn is no motion of its rows.
+      turning[k] = select(h * magnitude(turning[k]) <= V(kRounding) * size, zero, turning[k]);
+      if (r_.types[k] != RowType::unilateral && r_.types[k] != RowType::normal) continue;
+      const V gap = magnitude(rows.phi[k].value), way = h * magnitude(speed);
+      const V share = select(gap > zero, gap / way, zero);  // infinite where nothing moves
+      touch = smaller(touch, select((way > zero) | (gap <= zero), share, none));
+    }
+    V* one = take<V>(1);
+    *one = h;
+    step.problem.step_size = one;
+    step.problem.mass_matrix = mass;
+    step.problem.force = push;
+    step.problem.velocity = before_ + nq_;
+    step.problem.position_map = nullptr;
+    step.problem.type = r_.types;
+    step.problem.jacobian = jacobian;
+    kernels::each_row_number(
+        [&](const V*& to, const Number* from) {
+          to = from == rows.jacobian_dot_v ? turning : column(from);
+        },
+        step.problem, rows);
+    for (int k = 0; k < m; ++k) {
+      double lanes[kWidth];
+      for (int lane = 0; lane < kWidth; ++lane) {
+        lanes[lane] = r_.impulse[1L * world_[lane] * r_.sizes.rows + rows.slot[k]] / r_.step_size;
+      }
+      std::memcpy(&step.force[k], lanes, sizeof lanes);
+    }
+    auto& to = step.gradient;
+    to.step_size = take<V>(1);
+    to.mass_matrix = take<V>(nv_);
+    to.force = take<V>(nv_);
+    to.velocity = take<V>(nv_);
+    to.position_map = nullptr;
+    to.jacobian = take<V>(1L * m * nv_);
+    kernels::each_row_number([&](V*& array) { array = take<V>(m); }, to);
+    double lanes[kWidth];
+    store(touch, lanes);
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((live_ >> lane & 1U) != 0) r_.touch[world_[lane]] = lanes[lane];
+    }
+    unsigned good = 0;
+    if constexpr (Isa::kInRegisters) good = together(step);
+    if (good == 0) clear(step.gradient, m);
+    std::byte* const rest = at_;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((live_ & ~good) >> lane & 1U) alone(step, lane);
+      at_ = rest;
+    }
+    return step;
+  }
+
+  /// What the step's gradient is in (q, v, p, h), by the tape.
+  void follow(const kernels::ConstraintRowsOf<Number>& rows,
+              const derivatives::StepGradientView<V>& by) {
+    for (int j = 0; j < nv_; ++j) {
+      // M = 1 / inverse: dM = -M^2 d(inverse).
+      const V mass = V(1.0) / inverse_mass_[j].value;
+      by.mass_matrix[j] = -(by.mass_matrix[j] * mass * mass);
+      add(inverse_mass_[j], by.mass_matrix[j]);
+      add(force_[j], by.force[j]);
+    }
+    for (int k = 0; k < rows.count; ++k) {
+      for (int j = rows.begin[k]; j < rows.end[k]; ++j) {
+        add(rows.row(k)[j], by.jacobian[1L * k * nv_ + j]);
+      }
+    }
+    kernels::each_row_number(
+        [&](const Number* numbers, const V* gradient) {
+          for (int k = 0; k < rows.count; ++k) add(numbers[k], gradient[k]);
+        },
+        rows, by);
+    tape_.back();
+    for (int j = 0; j < nv_; ++j) bar_[nq_ + j] = by.velocity[j];
+    if (r_.active[inputs_ - 1]) bar_[inputs_ - 1] = bar_[inputs_ - 1] + by.step_size[0];
+  }
+
+  /// Lanes that a pack differentiates.
+  unsigned together(Step& step) {
+    if constexpr (Isa::kInRegisters) {
+      unsigned solved = 0;
+      for (int lane = 0; lane < lanes_; ++lane) {
+        if (r_.solved[world_[lane]]) solved |= 1U << lane;
+      }
+      using Derivative = derivatives::StepDerivative<V>;
+      Derivative one(step.shape, step.problem, r_.centripetal, r_.rules,
+                     take<V>(derivatives::step_derivative_reals(nv_, step.shape.rows)),
+                     r_.ints + kernels::constraint_ints(r_.sizes.rows));
+      const int first = kernels::lowest_bit(live_);
+      double* stiffness = take<double>(2L * step.shape.rows);
+      double* damping = stiffness + step.shape.rows;
+      put_lane(step.problem.stiffness, step.shape.rows, first, stiffness);
+      put_lane(step.problem.damping, step.shape.rows, first, damping);
+      one.carry(r_.step_size, stiffness, damping);
+      derivatives::ReportOf<V> report;
+      Mask good = one.modes(step.force, report) & Mask::from_bits(live_ & solved);
+      if (!any_of(good)) return 0;
+      derivatives::StepCotangentView<V> cotangent{};
+      cotangent.velocity = pulled_;
+      const unsigned fine = (good & one.adjoint(cotangent, step.gradient, report)).bits();
+      for (int lane = 0; lane < lanes_; ++lane) {
+        if ((fine >> lane & 1U) == 0) continue;
+        derivatives::Report& to = r_.report[world_[lane]];
+        to.status = Smoothness::smooth;
+        to.residual = lane_of(report.residual, lane);
+        to.margin = lane_of(report.margin, lane);
+        to.condition = lane_of(report.condition, lane);
+        to.shift = lane_of(report.shift, lane);
+        to.doubtful = 0;
+      }
+      return fine;
+    }
+    return 0;
+  }
+
+  void clear(const derivatives::StepGradientView<V>& gradient, int m) const {
+    const auto fill = [](V* to, long count) {
+      for (long i = 0; i < count; ++i) to[i] = V(0.0);
+    };
+    fill(gradient.step_size, 1);
+    for (V* array : {gradient.mass_matrix, gradient.force, gradient.velocity}) fill(array, nv_);
+    fill(gradient.jacobian, 1L * m * nv_);
+    kernels::each_row_number([&](V* array) { fill(array, m); }, gradient);
+  }
+  static void put_lane(const V* from, long count, int lane, double* to) {
+    for (long i = 0; i < count; ++i) to[i] = lane_of(from[i], lane);
+  }
+  double* lane_alone(const V* from, long count, int lane) {
+    double* to = take<double>(count);
+    put_lane(from, count, lane, to);
+    return to;
+  }
+  /// What packs leave: a lane's numbers out, its gradient in.
+  void alone(const Step& step, int lane) {
+    const long n = nv_, m = step.shape.rows;
+    StepAlone out{world_[lane], step.shape, {}, nullptr, nullptr, {}};
+    const derivatives::StepView<V>& from = step.problem;
+    out.problem.step_size = lane_alone(from.step_size, 1, lane);
+    out.problem.mass_matrix = lane_alone(from.mass_matrix, n, lane);
+    out.problem.force = lane_alone(from.force, n, lane);
+    out.problem.velocity = lane_alone(from.velocity, n, lane);
+    out.problem.position_map = nullptr;
+    out.problem.type = from.type;
+    out.problem.jacobian = lane_alone(from.jacobian, m * n, lane);
+    out.force = lane_alone(step.force, m, lane);
+    out.velocity = lane_alone(pulled_, n, lane);
+    out.gradient.position_map = nullptr;
+    const auto room = [&](double*& made, const V*, long count) { made = take<double>(count); };
+    const auto back = [&](const double* made, V* to, long count) {
+      for (long j = 0; j < count; ++j) set_lane(to[j], lane, made[j]);
+    };
+    kernels::each_row_number(
+        [&](const double*& to, const V* given) { to = lane_alone(given, m, lane); }, out.problem,
+        from);
+    each_gradient(out.gradient, step, room);
+    r_.alone(r_.owner, out, r_.report[out.world]);
+    each_gradient(out.gradient, step, back);
+  }
+  /// call(array of one lane, of all lanes, values).
+  template <class Call>
+  static void each_gradient(derivatives::StepGradientView<double>& one, const Step& step,
+                            Call&& call) {
+    const long n = step.shape.velocities, m = step.shape.rows;
+    const auto& all = step.gradient;
+    call(one.step_size, all.step_size, 1);
+    call(one.mass_matrix, all.mass_matrix, n);
+    call(one.force, all.force, n);
+    call(one.velocity, all.velocity, n);
+    call(one.jacobian, all.jacobian, m * n);
+    kernels::each_row_number([&](auto& to, const auto& from) { call(to, from, m); }, one, all);
+  }
+
+  /// The gradient of the worlds that went, and their order.
+  void put(const kernels::ConstraintRowsOf<Number>& rows,
+           const derivatives::StepGradientView<V>& by) {
+    unsigned lost = 0;  // some number of the rows has no derivative
+    for (int j = 0; j < inputs_; ++j) {
+      if (in_[j].place == 0) continue;
+      const V sum = bar_[j] + tape_.bar(in_[j].place);
+      lost |= (!(magnitude(sum) < V(kernels::kInfinity))).bits();
+      tape_.bar(in_[j].place) = sum;
+    }
+    int taken = 0, left = 0;
+    int others[kWidth];
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((live_ >> lane & 1U) == 0) {
+        others[left++] = world_[lane];
+        continue;
+      }
+      r_.world[r_.done + taken++] = world_[lane];
+      double* to = r_.bar + 1L * world_[lane] * inputs_;
+      const bool by_inputs =
+          (lost >> lane & 1U) != 0 && r_.report[world_[lane]].status < Smoothness::undefined;
+      for (int j = 0; j < inputs_; ++j) {
+        const bool summed = in_[j].place != 0 && !by_inputs;
+        to[j] = lane_of(summed ? tape_.bar(in_[j].place) : bar_[j], lane);
+      }
+      if (by_inputs) one_by_one(rows, by, lane, to);
+    }
+    for (int i = 0; i < left; ++i) r_.world[r_.done + taken + i] = others[i];
+    r_.done += taken;
+  }
+
+  /// Adds to a lane's gradient what the rows bring, input by input: those along which all is
+  /// smooth have theirs.
+  void one_by_one(const kernels::ConstraintRowsOf<Number>& rows,
+                  const derivatives::StepGradientView<V>& by, int lane, double* gradient) {
+    std::byte* const rest = at_;
+    const long m = rows.count;
+    kernels::ConstraintRows given;
+    given.velocities = nv_;
+    given.count = rows.count;
+    given.jacobian = lane_alone(by.jacobian, m * nv_, lane);
+    kernels::each_row_number([&](double*& to, const V* from) { to = lane_alone(from, m, lane); },
+                             given, by);
+    WorldMap map{WorldMap::Name::rows};
+    map.inverse_mass = lane_alone(by.mass_matrix, nv_, lane);
+    map.force = lane_alone(by.force, nv_, lane);
+    map.rows = &given;
+    int* wanted = take<int>(inputs_);
+    int count = 0;
+    for (int j = 0; j < inputs_; ++j) {
+      if (r_.active[j]) wanted[count++] = j;
+    }
+    pull_back_world<Isa>(
+        WorldPullback{r_.kind, r_.sizes, r_.parameters, r_.step, lane_alone(before_, inputs_, lane),
+                      wanted, count, take<double>(world_pullback_reals(r_.sizes, r_.parameters)),
+                      r_.ints, r_.types},
+        map, gradient);
+    at_ = rest;
+  }
+
+  static constexpr double kRounding = 0x1.0p-46;
+
+  WorldStepsBack& r_;
+  int nq_, nv_, inputs_;
+  std::byte* at_;
+  Tape tape_;
+  Number* in_;
+  Number* inverse_mass_;
+  Number* force_;
+  Number* row_numbers_;
+  V* bar_;     ///< of (q', v', p, h), then of (q, v, p, h)
+  V* before_;  ///< (q, v, p, h)
+  V* pulled_;  ///< of v', whatever it reaches
+  std::byte* base_;
+  int world_[kWidth];
+  int lanes_ = 0;
+  unsigned live_ = 0;
+};
+
+}  // namespace
+
+template <class Isa>
+void worlds_back(WorldStepsBack& steps) {
+  StepsBack<Isa>(steps).run();
+}
+template void worlds_back<CAROM_ISA>(WorldStepsBack&);
+
+}  // namespace carom::cpu::simd
