@@ -15,15 +15,13 @@ void judge_infeasible(const LcpProblem& lcp, Given& given) {
   const std::size_t n = lcp.vector.size();
   const MatrixView matrix{lcp.matrix, n, n};
   const Numbers& y = given.take("farkas", n);
-  Numbers terms(n);
+  const double zero = beside(products(lcp.vector, y), "q'farkas");
   for (std::size_t i = 0; i < n; ++i) {
     if (y[i] < 0.0) refute("farkas[{}] is {}: must be >= 0", i, y[i]);
-    if (const double sum = total(matrix.column_by(i, y)); sum > 0.0) {
+    if (const double sum = total(matrix.column_by(i, y), zero); sum > 0.0) {
       refute("entry {} of M'farkas is {}: must be <= 0", i, sum);
     }
-    terms[i] = lcp.vector[i] * y[i];
   }
-  if (!(total(terms) < 0.0)) refute("q'farkas is {}: must be < 0", total(terms));
 }
 
 /// A tree over the pairs, one of which is zero in every answer: both sides of every branch are
@@ -71,18 +69,19 @@ void judge_tree(const LcpProblem& lcp, Given& given) {
       auto& zeros = tree[3 * node + 2] == 0.0 ? z_zero : w_zero;
       zeros[static_cast<std::size_t>(tree[3 * node + 1])] = true;
     }
-    Numbers most;
+    Numbers most = products(lcp.vector, y);
+    const std::string margin = fmt::format("leaf {}: what y'(M z + q) reaches", leaf);
+    const double zero = beside(most, margin.c_str());
     for (std::size_t k = 0; k < n; ++k) {
       if (!std::isfinite(y[k]) || (y[k] < 0.0 && !w_zero[k])) {
         refute("leaf_farkas[{}][{}] is {}: must be >= 0", leaf, k, y[k]);
       }
-      most.push_back(lcp.vector[k] * y[k]);
-      const double pull = z_zero[k] ? 0.0 : total(matrix.column_by(k, y));
+      const double pull = z_zero[k] ? 0.0 : total(matrix.column_by(k, y), zero);
       if (!(pull > 0.0)) continue;
       if (std::isinf(bound)) refute("leaf {}: entry {} of M'y is {}: must be <= 0", leaf, k, pull);
       most.push_back(pull * bound);
     }
-    if (!(total(most) < 0.0)) refute("leaf {}: y'(M z + q) reaches {}", leaf, total(most));
+    beside(most, margin.c_str());
     ++leaf;
   }
   if (n * leaf != leaves.size()) refute("leaf_farkas: {} leaves have a vector", leaf);
@@ -115,13 +114,19 @@ void judge(const LcpProblem& lcp, const std::string& status, Given& given) {
   const MatrixView matrix{lcp.matrix, n, n};
   const Numbers& z = given.take("x", n);
   const Numbers& w = given.take("w", n);
+  std::vector<bool> felt(n, false);  // z_j is more than rounding in some row
+  for (std::size_t i = 0; i < n; ++i) {
+    const Numbers terms = matrix.row_by(i, z);
+    const double room = kRounding * std::max(largest(terms), std::fabs(lcp.vector[i]));
+    for (std::size_t j = 0; j < n; ++j) felt[j] = felt[j] || std::fabs(terms[j]) > room;
+  }
   for (std::size_t i = 0; i < n; ++i) {
     Numbers terms = matrix.row_by(i, z);
     terms.push_back(lcp.vector[i]);
     const double own = total(terms);
     if (z[i] < 0.0) refute("x[{}] is {}: must be >= 0", i, z[i]);
     if (own < 0.0) refute("row {} of M x + q is {}: must be >= 0", i, own);
-    if (own != 0.0 && z[i] != 0.0) {
+    if (own != 0.0 && felt[i]) {
       refute("x[{}] is {} and row {} of M x + q is {}: one must be 0", i, z[i], i, own);
     }
     terms.push_back(-w[i]);

@@ -11,7 +11,7 @@ using run::QpProblem;
 
 namespace {
 
-constexpr double kVisible = 1e-3;   // of a cost: what its sum may be off where rounding could hide
+constexpr double kVisible = 1e-3;   // of the energies of costs and bounds: what may be left out
 constexpr double kOfMargin = 1e-6;  // of a contradiction's: what A'y may leave
 constexpr double kInside = 1e-9;    // of a vector's first component: beyond, it is inside its cone
 
@@ -41,50 +41,46 @@ class QuadraticJudge {
     const Numbers& x = given_.take("x", n_);
     Numbers y = given_.take(cones_ ? "cone_dual" : "dual", m_);
     if (!cones_) y = negated(pressing(negated(y), qp_.lower, qp_.upper));
-    bool hidden = false, seen = true;
-    double steepest = 0.0, given = largest(qp_.vector);
-    Numbers gap, value, slopes(n_);
+    double left = 0.0, asked = 0.0;
+    Numbers bends, given, value, slopes(n_);  // x_j P_jk x_k; x_j q_j and what the bounds pay
     for (std::size_t j = 0; j < n_; ++j) {
-      const Numbers bent = p_.row_by(j, x);
-      steepest = std::max(steepest, largest(bent));
-      Numbers gradient = bent;
+      Numbers gradient = p_.row_by(j, x);
+      asked = std::max(asked, longest(j) * largest(gradient));
+      for (const double term : gradient) {
+        bends.push_back(x[j] * term);
+        value.push_back(0.5 * bends.back());
+      }
+      given.push_back(x[j] * qp_.vector[j]);
+      value.push_back(given.back());
       gradient.push_back(qp_.vector[j]);
       append(gradient, a_.column_by(j, y));
       slopes[j] = largest(gradient);
       if (const double rest = total(gradient); rest != 0.0) {
         refute("entry {} of P x + q + A'y is {}: must be 0", j, rest);
       }
-      const double cost = std::fabs(qp_.vector[j]);
-      const double most = cost > 0.0 ? kVisible * cost : 1e-15 * largest(gradient);
-      seen = seen && std::fabs(exact_sum(gradient)) <= most;
-      for (const double term : bent) {
-        gap.push_back(x[j] * term);
-        value.push_back(0.5 * (x[j] * term));
-      }
-      gap.push_back(x[j] * qp_.vector[j]);
-      value.push_back(x[j] * qp_.vector[j]);
+      left = std::max(left, std::fabs(x[j] * exact_sum(gradient)));
     }
-    for (const Numbers* bounds : {&qp_.lower, &qp_.upper}) {
-      for (const double bound : *bounds) {
-        if (!cones_ && std::isfinite(bound)) given = std::max(given, std::fabs(bound));
-      }
+    const double objective = std::max(largest(bends), largest(given));
+    if (cones_) y = visible(y, slopes);
+    append(given, cones_ ? products(qp_.cone_vector, y)
+                         : negated(least(negated(y), qp_.lower, qp_.upper)));
+    const double most = largest(given);
+    if (largest(qp_.vector) > 0.0) asked = 0.0;
+    if (kRounding * largest(bends) > kVisible * std::max(most, asked) && left > kVisible * most) {
+      refute("x is so large that rounding hides the cost");
     }
-    if (cones_) given = std::max(given, largest(qp_.cone_vector));
-    hidden = kRounding * steepest > kVisible * given;
-    if (hidden && !seen) refute("x is so large that rounding hides the cost");
     if (cones_) {
       require_in_cones(slacks(x), slack_of(x), false, "b - A x");
       if (given_.has("face")) {
         require_on_face(y, face());
       } else {
-        require_in_cones(y, felt(y, slopes, largest(gap)), true, "cone_dual");
+        require_in_cones(y, felt(y, slopes, objective), true, "cone_dual");
       }
-      for (std::size_t i = 0; i < m_; ++i) gap.push_back(qp_.cone_vector[i] * y[i]);
     } else {
       require_rows(x);
-      append(gap, negated(least(negated(y), qp_.lower, qp_.upper)));
     }
-    const double rest = total(gap);
+    append(given, bends);
+    const double rest = total(given);
     if (!(rest == 0.0)) refute("the multipliers' bound misses the objective of x by {}", rest);
     require_objective(value, qp_.offset, given_.objective());
   }
@@ -93,10 +89,9 @@ class QuadraticJudge {
     if (!cones_ && !given_.has("farkas") && crossed(qp_.lower, qp_.upper)) return;
     const Numbers& y = given_.take("farkas", m_);
     if (cones_) {
-      require_vanishes(y, "farkas");
-      require_dual(y, "farkas");
-      const double margin = total(by_datum(y));
-      if (!(margin < 0.0)) refute("b'farkas is {}: must be < 0", margin);
+      const double zero = beside(products(qp_.cone_vector, y), "b'farkas");
+      require_vanishes(y, "farkas", zero);
+      require_dual(y, "farkas", zero);
       return;
     }
     const Numbers gain = least(negated(y), qp_.lower, qp_.upper);
@@ -121,22 +116,23 @@ class QuadraticJudge {
   void unbounded() {
     const Numbers& x = given_.take("point", n_);
     const Numbers& r = given_.take("ray", n_);
-    require_ray(x, r);
-    Numbers fall(n_);
-    for (std::size_t j = 0; j < n_; ++j) fall[j] = qp_.vector[j] * r[j];
-    if (const std::size_t j = bent_by(r); j < n_) {
+    Numbers fall = products(qp_.vector, r), curve;
+    if (const std::size_t j = bent_by(r, kRounding); j < n_) {
       // convex only on the equations: the fall is that at the point
       if (cones_ || !has_equations()) refute("entry {} of P ray is not 0", j);
-      Numbers curve;
       for (std::size_t i = 0; i < n_; ++i) {
         for (const double term : p_.row_by(i, r)) curve.push_back(r[i] * term);
         for (const double term : p_.row_by(i, x)) fall.push_back(r[i] * term);
       }
-      if (const double rest = total(curve); rest != 0.0) {
-        refute("ray'P ray is {}: must be 0", rest);
-      }
     }
-    if (!(total(fall) < 0.0)) refute("the objective does not fall along the ray");
+    const double zero = beside(fall, "the objective's fall along the ray");
+    require_ray(x, r, zero);
+    if (const double rest = total(curve, zero); rest != 0.0) {
+      refute("ray'P ray is {}: must be 0", rest);
+    }
+    if (const std::size_t j = bent_by(r, zero); curve.empty() && j < n_) {
+      refute("entry {} of P ray is not 0", j);
+    }
   }
 
   void no_interior() {
@@ -146,12 +142,11 @@ class QuadraticJudge {
     }
     const Numbers& x = given_.take("point", n_);
     const Numbers& r = given_.take("ray", n_);
-    require_ray(x, r);
+    require_ray(x, r, kRounding);
     if (!(largest(r) > 0.0)) refute("ray is 0");
-    if (const std::size_t j = bent_by(r); j < n_) refute("entry {} of P ray is not 0", j);
-    Numbers rise(n_);
-    for (std::size_t j = 0; j < n_; ++j) rise[j] = qp_.vector[j] * r[j];
-    if (const double rest = total(rise); rest != 0.0) {
+    if (const std::size_t j = bent_by(r, kRounding); j < n_)
+      refute("entry {} of P ray is not 0", j);
+    if (const double rest = total(products(qp_.vector, r)); rest != 0.0) {
       refute("the objective changes by {} along the ray: must be 0", rest);
     }
   }
@@ -181,24 +176,37 @@ class QuadraticJudge {
   }
 
   /// A'v = 0.
-  void require_vanishes(const Numbers& v, const char* what) const {
+  void require_vanishes(const Numbers& v, const char* what, double zero) const {
     for (std::size_t j = 0; j < n_; ++j) {
-      const double rest = total(a_.column_by(j, v));
+      const double rest = total(a_.column_by(j, v), zero);
       if (rest != 0.0) refute("entry {} of A'{} is {}: must be 0", j, what, rest);
     }
   }
-  void require_dual(const Numbers& v, const char* what) const {
-    require_in_cones(v, Numbers(m_, kRounding * largest(v)), true, what);
+  void require_dual(const Numbers& v, const char* what, double zero) const {
+    require_in_cones(v, Numbers(m_, zero * largest(v)), true, what);
+  }
+  /// The y_i by which the terms of row i match the largest ones, slopes, of a sum of P x + q + A'y.
+  [[nodiscard]] double match(std::size_t i, const Numbers& slopes) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < n_; ++j) {
+      if (a_.at(i, j) != 0.0) least = std::min(least, slopes[j] / std::fabs(a_.at(i, j)));
+    }
+    return least;
+  }
+  /// y without what is rounding in every sum of P x + q + A'y.
+  [[nodiscard]] Numbers visible(Numbers y, const Numbers& slopes) const {
+    for (std::size_t i = 0; i < m_; ++i) {
+      const double size = match(i, slopes);
+      if (std::isfinite(size) && std::fabs(y[i]) <= 1e-15 * size) y[i] = 0.0;
+    }
+    return y;
   }
   /// What y may be beside the dual cones: no sum of P x + q + A'y, whose largest terms are slopes,
   /// nor that of the objective, whose largest is value, feels it.
   [[nodiscard]] Numbers felt(const Numbers& y, const Numbers& slopes, double value) const {
     Numbers room(m_, largest(y));
     for (std::size_t i = 0; i < m_; ++i) {
-      double least = std::numeric_limits<double>::infinity();
-      for (std::size_t j = 0; j < n_; ++j) {
-        if (a_.at(i, j) != 0.0) least = std::min(least, slopes[j] / std::fabs(a_.at(i, j)));
-      }
+      double least = match(i, slopes);
       if (qp_.cone_vector[i] != 0.0) {
         least = std::min(least, value / std::fabs(qp_.cone_vector[i]));
       }
@@ -207,19 +215,13 @@ class QuadraticJudge {
     }
     return room;
   }
-  /// The terms of b'v.
-  [[nodiscard]] Numbers by_datum(const Numbers& v) const {
-    Numbers terms(m_);
-    for (std::size_t i = 0; i < m_; ++i) terms[i] = qp_.cone_vector[i] * v[i];
-    return terms;
-  }
   /// f in the dual cones with A'f = 0 and b'f = 0: f's = 0 for all slacks s.
   const Numbers& face() {
     const Numbers& f = given_.take("face", m_);
     if (!(largest(f) > 0.0)) refute("face is 0");
-    require_vanishes(f, "face");
-    require_dual(f, "face");
-    if (const double rest = total(by_datum(f)); rest != 0.0) {
+    require_vanishes(f, "face", kRounding);
+    require_dual(f, "face", kRounding);
+    if (const double rest = total(products(qp_.cone_vector, f)); rest != 0.0) {
       refute("b'face is {}: must be 0", rest);
     }
     return f;
@@ -255,32 +257,35 @@ class QuadraticJudge {
     }
   }
   /// x meets all bounds and r leaves none of them.
-  void require_ray(const Numbers& x, const Numbers& r) const {
+  void require_ray(const Numbers& x, const Numbers& r, double zero) const {
     if (cones_) {
       require_in_cones(slacks(x), slack_of(x), false, "b - A point");
       Numbers steps(m_);
-      for (std::size_t i = 0; i < m_; ++i) steps[i] = total(negated(a_.row_by(i, r)));
-      require_in_cones(steps, slack_of(r), false, "-A ray");
+      for (std::size_t i = 0; i < m_; ++i) steps[i] = total(negated(a_.row_by(i, r)), zero);
+      require_in_cones(steps, slack_of(r, zero), false, "-A ray");
       return;
     }
     require_rows(x);
     for (std::size_t i = 0; i < m_; ++i) {
-      require_goes_on(total(a_.row_by(i, r)), qp_.lower[i], qp_.upper[i],
+      require_goes_on(total(a_.row_by(i, r), zero), qp_.lower[i], qp_.upper[i],
                       fmt::format("row {} along the ray", i));
     }
   }
   /// The first entry of P r that is not 0; n where all are.
-  [[nodiscard]] std::size_t bent_by(const Numbers& r) const {
+  [[nodiscard]] std::size_t bent_by(const Numbers& r, double zero) const {
     std::size_t j = 0;
-    while (j < n_ && total(p_.row_by(j, r)) == 0.0) ++j;
+    while (j < n_ && total(p_.row_by(j, r), zero) == 0.0) ++j;
     return j;
   }
+  [[nodiscard]] const Numbers& lower() const { return cones_ ? qp_.cone_vector : qp_.lower; }
+  [[nodiscard]] const Numbers& upper() const { return cones_ ? qp_.cone_vector : qp_.upper; }
   /// The largest |x_j| that a bound asks for.
   [[nodiscard]] double longest(std::size_t j) const {
     double most = 0.0;
     for (std::size_t i = 0; i < m_; ++i) {
       if (a_.at(i, j) == 0.0) continue;
-      for (const double bound : {qp_.lower[i], qp_.upper[i]}) {
+      for (const Numbers* bounds : {&lower(), &upper()}) {
+        const double bound = (*bounds)[i];
         if (std::isfinite(bound)) most = std::max(most, std::fabs(bound / a_.at(i, j)));
       }
     }
@@ -326,9 +331,9 @@ class QuadraticJudge {
     return values;
   }
   /// What rounding of x does to rows.
-  [[nodiscard]] Numbers slack_of(const Numbers& x) const {
+  [[nodiscard]] Numbers slack_of(const Numbers& x, double rounding = kRounding) const {
     Numbers room(m_);
-    for (std::size_t i = 0; i < m_; ++i) room[i] = kRounding * largest(x) * a_.largest_of_row(i);
+    for (std::size_t i = 0; i < m_; ++i) room[i] = rounding * largest(x) * a_.largest_of_row(i);
     return room;
   }
   void require_rows(const Numbers& x) const {

@@ -37,14 +37,25 @@ inline double largest(const Numbers& values) {
 }
 
 /// The sum, zero where it is below the rounding of its largest term; infinite where a term is.
-inline double total(const Numbers& terms) {
+inline double total(const Numbers& terms, double rounding = kRounding) {
   const double sum = exact_sum(terms);
-  return std::isfinite(sum) && std::fabs(sum) <= kRounding * largest(terms) ? 0.0 : sum;
+  return std::isfinite(sum) && std::fabs(sum) <= rounding * largest(terms) ? 0.0 : sum;
 }
 
 inline double sum_of_magnitudes(Numbers terms) {
   for (double& term : terms) term = std::fabs(term);
   return exact_sum(terms);
+}
+
+/// The rounding up to which the zeros of a proof count as such, whose margin these terms add to:
+/// one far below its terms needs zeros that are as much nearer.
+inline double beside(const Numbers& margin, const char* what) {
+  constexpr double kLeastMargin = 1e-13, kOfMargin = 1e-6;
+  const double sum = exact_sum(margin);
+  if (!(sum < -kLeastMargin * sum_of_magnitudes(margin))) {
+    refute("{} is {}: must be < 0, by more than rounding", what, sum);
+  }
+  return std::min(kRounding, -kOfMargin * sum / largest(margin));
 }
 
 /// Whether a sum of products with given factors is no more than what their rounding leaves of zero.
@@ -76,6 +87,13 @@ struct MatrixView {
     return most;
   }
 };
+
+/// The terms of a'b.
+inline Numbers products(const Numbers& a, const Numbers& b) {
+  Numbers terms(b.size());
+  for (std::size_t i = 0; i < terms.size(); ++i) terms[i] = a[i] * b[i];
+  return terms;
+}
 
 inline void append(Numbers& terms, const Numbers& more) {
   terms.insert(terms.end(), more.begin(), more.end());

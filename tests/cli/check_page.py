@@ -6,11 +6,14 @@
 The problems have small integers, exact and shifted by rounding, units of powers of two from 2^-20
 to 2^20, flat cones, singular matrices and repeated rows. Prints how many answers of each kind and
 status passed; exit status 1 where the page rejects an answer, where a status claims something
-that the page has no check for, or where `carom verify` says otherwise than the page.
+that the page has no check for, or where `carom verify` says otherwise than the page. Points far
+along the rays of unbounded QPs and cone problems are then given as solutions: the page and
+`carom verify` must refuse each.
 """
 import argparse
 import collections
 import json
+import math
 import os
 import random
 import re
@@ -214,18 +217,36 @@ def document_of(command):
     return run.stdout
 
 
-def answers_of(carom, problems, more):
-    """The answers, and of each why `carom verify` refutes it, None where it does not."""
+def judged(carom, problems, answers=None, more=()):
+    """The answers (those of `carom solve` without any), and of each why `carom verify` refutes it,
+    None where it does not."""
     with tempfile.TemporaryDirectory() as folder:
-        name, answers = os.path.join(folder, "problems.json"), os.path.join(folder, "answers.json")
+        name, kept = os.path.join(folder, "problems.json"), os.path.join(folder, "answers.json")
         with open(name, "w") as file:
             json.dump(problems, file)
-        text = document_of([carom, "solve", name, "--json", *more])
-        with open(answers, "w") as file:
+        text = json.dumps(answers) if answers else document_of(
+            [carom, "solve", name, "--json", *more])
+        with open(kept, "w") as file:
             file.write(text)
-        report = json.loads(document_of([carom, "verify", answers, "--problem", name, "--json"]))
+        report = json.loads(document_of([carom, "verify", kept, "--problem", name, "--json"]))
     refuted = {entry["index"]: entry["reason"] for entry in report["reasons"]}
     return [(answer, refuted.get(i)) for i, answer in enumerate(json.loads(text))]
+
+
+def false_solutions(problem, answer):
+    """Of an unbounded problem, its point moved along its ray, as solutions without multipliers."""
+    if answer["status"] != "unbounded" or "P" not in problem:
+        return
+    falls = [a * b for a, b in zip(problem["q"], answer["ray"])]
+    if -math.fsum(falls) < 1e-6 * max(map(abs, falls)):
+        return  # so slow a fall is within what a solution may leave
+    n, multipliers = len(problem["q"]), "cone_dual" if "cones" in problem else "dual"
+    for exponent in range(0, 20, 2):
+        x = [a + 10.0 ** exponent * b for a, b in zip(answer["point"], answer["ray"])]
+        terms = [0.5 * x[i] * problem["P"][i][j] * x[j] for i in range(n) for j in range(n)]
+        terms += [a * b for a, b in zip(problem["q"], x)]
+        yield {**answer, "status": "solved", "x": x, "point": None, "ray": None, "face": None,
+               multipliers: [0.0] * len(problem["A"]), "objective": math.fsum(terms)}
 
 
 def main():
@@ -244,11 +265,11 @@ def main():
     for kind in given.kinds.split(","):
         draw = Draw(f"{given.seed} {kind}")
         problems = [KINDS[kind](draw, hows[i % len(hows)]) for i in range(given.problems)]
-        passed, failed, kept = collections.Counter(), collections.defaultdict(list), 0
+        passed, failed, false = collections.Counter(), collections.defaultdict(list), []
         for at in range(0, len(problems), 5000):
             part = problems[at:at + 5000]
             more = ["--method", given.method] if given.method else []
-            found = answers_of(given.carom, part, more)
+            found = judged(given.carom, part, more=more)
             for i, (problem, (answer, refuted)) in enumerate(zip(part, found)):
                 complaint = checker.complaint(problem, answer)
                 if (complaint is None) != (refuted is None):
@@ -257,6 +278,16 @@ def main():
                     passed[answer["status"]] += 1
                 else:
                     failed[hows[(at + i) % len(hows)], complaint].append((problem, answer))
+                false += [(problem, claim) for claim in false_solutions(problem, answer)]
+        if false:
+            problems, claims = zip(*false)
+            for problem, (claim, refuted) in zip(problems, judged(given.carom, problems, claims)):
+                complaint = checker.complaint(problem, claim)
+                if complaint is not None and refuted is not None:
+                    passed["refused"] += 1
+                else:
+                    complaint = f"false: the page: {complaint}; carom verify: {refuted}"
+                    failed["planted", complaint].append((problem, claim))
         print(kind, ", ".join(f"{status} {count}" for status, count in sorted(passed.items())))
         for (how, complaint), cases in sorted(failed.items()):
             rejected += len(cases)

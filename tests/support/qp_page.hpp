@@ -62,9 +62,9 @@ class QpPage {
     for (const double term : terms) result = std::max(result, std::abs(term));
     return result;
   }
-  static long double total(const Terms& terms) {
+  static long double total(const Terms& terms, long double room = 1e-8L) {
     const long double value = sum(terms);
-    return std::abs(value) <= 1e-8L * most(terms) ? 0.0L : value;
+    return std::abs(value) <= room * most(terms) ? 0.0L : value;
   }
   static bool within(Terms terms, double low, double high, double room) {
     terms.push_back(-low);
@@ -112,27 +112,30 @@ class QpPage {
 
   [[nodiscard]] std::string solved() const {
     Terms gap;
-    double largest = 0.0;
+    Terms given;
+    double energy = 0.0;
+    double asked = 0.0;
+    double left = 0.0;
     for (std::size_t j = 0; j < n_; ++j) {
       Terms terms = bent(j, x_);
-      largest = std::max(largest, most(terms));
-      for (const double term : terms) gap.push_back(x_[j] * term);
-      gap.push_back(x_[j] * gradient_[j]);
+      asked = std::max(asked, longest(j) * most(terms));
+      for (const double term : terms) {
+        gap.push_back(x_[j] * term);
+        energy = std::max(energy, std::abs(gap.back()));
+      }
+      given.push_back(x_[j] * gradient_[j]);
       terms.push_back(gradient_[j]);
       for (const double term : column(j, y_)) terms.push_back(term);
       if (total(terms) != 0.0L) return at("gradient", j);
+      left = std::max(left, std::abs(x_[j] * static_cast<double>(sum(terms))));
     }
     if (std::string row = outside(x_); !row.empty()) return row;
-    for (const double term : least(y_)) gap.push_back(-term);
+    for (const double term : least(y_)) given.push_back(-term);
+    gap.insert(gap.end(), given.begin(), given.end());
     if (total(gap) != 0.0L) return "gap";
-    double given = 0.0;
-    const auto take = [&](double value) {
-      if (std::abs(value) < kInfinity) given = std::max(given, std::abs(value));
-    };
-    std::for_each(gradient_, gradient_ + n_, take);
-    std::for_each(lower_, lower_ + m_, take);
-    std::for_each(upper_, upper_ + m_, take);
-    return 1e-8 * largest <= 1e-3 * given ? "" : "given";
+    const double largest = most(given);
+    if (std::count(gradient_, gradient_ + n_, 0.0) != static_cast<std::ptrdiff_t>(n_)) asked = 0.0;
+    return 1e-8 * energy > 1e-3 * std::max(largest, asked) && left > 1e-3 * largest ? "hides" : "";
   }
 
   [[nodiscard]] std::string infeasible() const {
@@ -197,12 +200,6 @@ class QpPage {
 
   [[nodiscard]] std::string unbounded() const {
     if (std::string row = outside(point_); !row.empty()) return "point: " + row;
-    for (std::size_t i = 0; i < m_; ++i) {
-      const long double step = total(row(i, proof_));
-      if ((lower_[i] != -kInfinity && step < 0.0L) || (upper_[i] != kInfinity && step > 0.0L)) {
-        return at("way over row", i);
-      }
-    }
     Terms slope;
     Terms curvature;
     Terms rise;
@@ -213,13 +210,26 @@ class QpPage {
       for (const double term : bent(j, proof_)) curvature.push_back(proof_[j] * term);
       for (const double term : bent(j, point_)) rise.push_back(proof_[j] * term);
     }
+    if (bends) slope.insert(slope.end(), rise.begin(), rise.end());
+    long double terms = 0.0L;
+    for (const double term : slope) terms += std::abs(term);
+    if (!(sum(slope) < -1e-13L * terms)) return "slope";
+    const long double room = std::min(1e-8L, -1e-6L * sum(slope) / most(slope));
+    for (std::size_t i = 0; i < m_; ++i) {
+      const long double step = total(row(i, proof_), room);
+      if ((lower_[i] != -kInfinity && step < 0.0L) || (upper_[i] != kInfinity && step > 0.0L)) {
+        return at("way over row", i);
+      }
+    }
     if (bends) {
       bool equations = false;
       for (std::size_t i = 0; i < m_; ++i) equations = equations || lower_[i] == upper_[i];
-      if (!equations || total(curvature) != 0.0L) return "curvature";
-      slope.insert(slope.end(), rise.begin(), rise.end());
+      return equations && total(curvature, room) == 0.0L ? "" : "curvature";
     }
-    return total(slope) < 0.0L ? "" : "slope";
+    for (std::size_t j = 0; j < n_; ++j) {
+      if (total(bent(j, proof_), room) != 0.0L) return at("P ray", j);
+    }
+    return {};
   }
 
   [[nodiscard]] std::string nonconvex() const {
