@@ -14,7 +14,7 @@ from ._log import set_log
 from ._mujoco import from_mujoco
 from ._pinocchio import from_pinocchio
 from ._validate import Validation, validate
-from .batches import LcpBatch, LpBatch, QpBatch
+from .batches import AnytimeBounds, LcpBatch, LpBatch, QpBatch
 from .boxed import BoxedLcpResult, solve_affine_vi, solve_boxed_lcp, solve_mixed_lcp
 from .decisions import LcpDecision, decide_lcp
 from .nearest import NearestResult, nearest_feasible
@@ -28,7 +28,7 @@ from .solvers import solve_coulomb, solve_lcp, solve_lp, solve_qp, solve_sdp
 __version__ = info()["version"]
 
 __all__ = [
-    "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LcpSolutions", "LpBatch", "LpResult", "NearestResult", "Problems",
+    "AnytimeBounds", "BackendUnavailable", "BoxedLcpResult", "CoulombResult", "CudaError", "CudaScope", "InvalidInput", "LcpBatch", "LcpDecision", "LcpResult", "LcpSolutions", "LpBatch", "LpResult", "NearestResult", "Problems",
     "QpBatch", "QpMethod", "QpResult", "RowType", "SdpResult", "Smoothness", "SolveError", "Status", "TrajectoryStatus",
     "Validation", "Workspace", "all_solutions", "check", "compliant", "data", "dataset", "decide_lcp", "equilibrium", "exam", "from_mujoco", "from_pinocchio", "impact",
     "info", "load", "model", "models", "motion", "nearest_feasible", "robot", "robots", "set_log", "solve_affine_vi", "solve_boxed_lcp",

@@ -18,11 +18,12 @@ import numpy as np
 
 from . import _core
 from ._arrays import from_any, refuse
+from ._bounds import AnytimeBounds, bounds_of_lps, bounds_of_qps
 from ._results import Status
 from ._settings import in_words
 from .solvers import _CONES, LcpResult, LpResult, QpResult, solve_lcp, solve_lp, solve_qp
 
-__all__ = ["LcpBatch", "LpBatch", "QpBatch"]
+__all__ = ["AnytimeBounds", "LcpBatch", "LpBatch", "QpBatch"]
 
 _MOST = 4e-3  # [s] pieces of a quarter of it can be cancelled
 _TREES = ("bound", "tree", "leaf_farkas")
@@ -76,6 +77,7 @@ class _Batch:
         self._workspace = _core.Workspace()
         self._last: Any = None
         self._stop: threading.Event | None = None
+        self._known: tuple[np.ndarray, np.ndarray] | None = None
         for name, value in arrays.items():
             if value is not None:
                 self._arrays[name] = self._taken(name, value)
@@ -118,11 +120,38 @@ class _Batch:
 
     def reset(self) -> Any:
         """Forgets earlier answers: the next solve is a cold one."""
-        self._last = None
+        self._last = self._known = None
         return self
 
     def solve(self) -> Any:
         raise NotImplementedError
+
+    def _learn(self, x: np.ndarray, y: np.ndarray, status: np.ndarray) -> None:
+        """Keeps points and multipliers of the latest answers for bounds()."""
+        if (status == Status.solved).all():
+            self._known = x, y
+            return
+        good = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+        if not good.any():
+            return
+        if self._known is None or len(self._known[0]) != len(x):
+            first = np.full(len(x), np.argmax(good))
+            self._known = x[first], y[first]
+        last = self._known
+        self._known = np.where(good[:, None], x, last[0]), np.where(good[:, None], y, last[1])
+
+    def _whole(self, name: str, shape: tuple[int, ...], absent: float, each: bool = True) -> np.ndarray:
+        """An array with its problems in front, or shared where it may be."""
+        array = self._arrays.get(name)
+        if array is None or array.ndim <= len(shape):
+            shared = np.broadcast_to(absent if array is None else array, shape)
+            return np.broadcast_to(shared, (self.problems, *shape)) if each else shared
+        return np.broadcast_to(array, (self.problems, *shape))
+
+    def _latest(self, v: int, r: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._known is not None and len(self._known[0]) == self.problems:
+            return self._known
+        return np.zeros((self.problems, v)), np.zeros((self.problems, r))
 
     def solve_async(self, **settings: Any) -> Pending:
         """solve(**settings) in a thread of its own, which can be cancelled; its result() is that of solve.
@@ -349,7 +378,23 @@ class LpBatch(_Batch):
                 self._basis = np.repeat(result.basis[np.argmax(good)][None], n, axis=0)
             self._basis[good] = result.basis[good]
         self._last = result
+        self._learn(result.solution[:, 0], result.dual[:, 0], result.status[:, 0])
         return result
+
+    def bounds(self) -> AnytimeBounds:
+        """What is certain of each problem as its arrays are now, solved or not: the multipliers and the point of its
+        latest answer (of any answer where it has none) bound the optimum by weak duality, rounding
+        included. Columns without bounds whose reduced cost may be wrong leave no lower bound."""
+        c = self._whole("c", self._arrays["c"].shape[-1:], 0.0)
+        v = c.shape[1]
+        A = self._arrays.get("A", np.zeros((0, v)))
+        r = A.shape[-2]
+        x, y = self._latest(v, r)
+        return bounds_of_lps(
+            c, A if A.ndim == 2 else self._whole("A", (r, v), 0.0),
+            self._whole("row_lower", (r,), -np.inf), self._whole("row_upper", (r,), np.inf),
+            self._whole("lower", (v,), -np.inf), self._whole("upper", (v,), np.inf), x, y,
+        )  # fmt: skip
 
 
 class QpBatch(_Batch):
@@ -485,4 +530,20 @@ class QpBatch(_Batch):
         if not kept and self._method in ("auto", "automatic") and not self._cones:
             self._held = np.where(fields["dual"] > 0.0, 2, np.where(fields["dual"] < 0.0, 1, 0)).astype(np.uint8)
         self._last = result
+        self._learn(result.solution, result.dual, result.status)
         return result
+
+    def bounds(self) -> AnytimeBounds:
+        """As of LpBatch.bounds; without cones. Where P is not definite there is no lower bound.
+        Errors: InvalidInput with cones."""
+        if self._cones:
+            raise refuse("cones", "given", "must be left out for bounds")
+        v = self._arrays["q"].shape[-1]
+        A = self._arrays.get("A", np.zeros((0, v)))
+        r = A.shape[-2]
+        x, y = self._latest(v, r)
+        return bounds_of_qps(
+            self._whole("P", (v, v), 0.0, each=False), self._whole("q", (v,), 0.0),
+            A if A.ndim == 2 else self._whole("A", (r, v), 0.0),
+            self._whole("l", (r,), -np.inf), self._whole("u", (r,), np.inf), x, y,
+        )  # fmt: skip

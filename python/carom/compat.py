@@ -1,8 +1,9 @@
-"""carom where another library's call is expected: SciPy's linprog, the solvers of qpsolvers and of CVXPY.
+"""carom where another library's call is expected: SciPy's linprog, the solvers of qpsolvers, CVXPY and cvxpylayers.
 
     from carom.compat import linprog                       # as scipy.optimize.linprog
     carom.compat.register_qpsolvers()                      # then qpsolvers.solve_qp(..., solver="carom")
     problem.solve(solver=carom.compat.cvxpy_solver())      # a cvxpy.Problem
+    CvxpyLayer(problem, parameters, variables, solver=carom.compat.cvxpylayers_solver())
 
 Signs and statuses are those of the other library; bounds of 1e20 and more count as absent.
 """
@@ -14,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ._layers import layer_solver
 from ._optional import needed
 from ._results import Status
 from .solvers import solve_lp
 from .solvers import solve_qp as _solve_qp
 
-__all__ = ["cvxpy_solver", "linprog", "qpsolvers_solve_problem", "register_qpsolvers", "solve_qp"]
+__all__ = ["cvxpy_solver", "cvxpylayers_solver", "linprog", "qpsolvers_solve_problem", "register_qpsolvers", "solve_qp"]
 
 _ABSENT = 1e20
 
@@ -251,3 +253,14 @@ def cvxpy_solver() -> Any:
             return solution_of.Solution(status, value, {inverse_data[self.VAR_ID]: answer.x[0]}, duals, attributes)
 
     return Carom()
+
+
+def cvxpylayers_solver(at_kink: str = "nan", **settings: Any) -> Any:
+    """A solver for cvxpylayers.jax.CvxpyLayer and cvxpylayers.torch.CvxpyLayer (solver=...): LPs, QPs and second-order
+    cones, a batch in one call. Settings: as of carom.solve_qp; the layer's solver_args override them.
+
+    Gradients go through the derivative of the certified answer. Where that has none (a row is active without a multiplier)
+    at_kink says what they are, as in QpResult.vjp: NaN by default, so that no such gradient is silent.
+    Errors: SolveError where a problem has no certified answer; InvalidInput for other cones.
+    """
+    return layer_solver(at_kink, settings)

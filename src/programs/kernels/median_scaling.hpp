@@ -24,10 +24,16 @@ CAROM_INLINE double power_of_two(int e) {
 template <class Each>
 CAROM_HOST_DEVICE double median_exponent(Each&& each) {
   int count = 0;
-  each([&](double) { ++count; });
+  double least = 4096.0;
+  double most = -4096.0;
+  each([&](double e) {
+    ++count;
+    least = smaller(e, least);
+    most = larger(e, most);
+  });
   if (count == 0) return 0.0;
-  int low = -4096;
-  int high = 4096;
+  int low = static_cast<int>(least) - 1;  // values may end in a half
+  int high = static_cast<int>(most) + 1;
   while (high - low > 1) {  // the median is in (low, high]
     const int middle = (low + high) / 2;
     int below = 0;

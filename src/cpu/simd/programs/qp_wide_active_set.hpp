@@ -529,17 +529,21 @@ class QpWideActiveSet {
     for (int k = 0; k < count_; ++k) {
       double* mine = at_.inverse + k * columns_;
       if (!(mine[k] > kDependent * at_.entry[k])) return false;
-      const Vector share(1.0 / mine[k]);
-      mine[k] = 1.0;
-      for (int v = 0; v < 8 * active; v += 8) (share * Vector::load(mine + v)).store(mine + v);
+      // Single numbers are stored after the vectors that they are part of: a vector is not loaded
+      // before they have arrived.
+      const double share = 1.0 / mine[k];
+      const Vector shares(share);
+      for (int v = 0; v < 8 * active; v += 8) (shares * Vector::load(mine + v)).store(mine + v);
+      mine[k] = share;
       for (int c = 0; c < count_; ++c) {
         if (c == k) continue;
         double* other = at_.inverse + c * columns_;
-        const Vector by(-other[k]);
-        other[k] = 0.0;
+        const double factor = -other[k];
+        const Vector by(factor);
         for (int v = 0; v < 8 * active; v += 8) {
           fused(by, Vector::load(mine + v), Vector::load(other + v)).store(other + v);
         }
+        other[k] = factor * share;
       }
     }
     return true;

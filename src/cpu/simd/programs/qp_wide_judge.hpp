@@ -64,24 +64,13 @@ class QpWideJudge {
   static constexpr double kGapShare = 1e-3;  // these as well
   static constexpr double kComputedZero = 8.0;
   static constexpr double kHiddenDatum = 1e-3;
+  static constexpr int kAtOnce = Isa::kWidth == 8 ? 4 : 2;  // eights whose sums run together
 
   /// P x, A x and A'y, and the sizes of their terms.
   CAROM_INLINE void multiply() {
-    for (long v = 0; v < columns_; v += 8) {
-      Vector sum(0.0);
-      Vector size(0.0);
-      add_terms(at_.hessian + v, columns_, sum, size);
-      sum.store(bent_ + v);
-      size.store(column_size_ + v);
-      Vector(0.0).store(pull_ + v);
-    }
-    for (long v = 0; v < width_; v += 8) {
-      Vector sum(0.0);
-      Vector size(0.0);
-      add_terms(at_.matrix + v, width_, sum, size);
-      sum.store(at_.value + v);
-      size.store(row_size_ + v);
-    }
+    add_terms(at_.hessian, columns_, bent_, column_size_);
+    add_terms(at_.matrix, width_, at_.value, row_size_);
+    for (long v = 0; v < columns_; v += 8) Vector(0.0).store(pull_ + v);
     double* __restrict pull = pull_;
     double* __restrict size = column_size_;
     for (int t = 0; t < count_; ++t) {
@@ -104,11 +93,31 @@ class QpWideJudge {
       for (int j = 0; j < n_; ++j) f(j, row[j] * y);
     }
   }
-  CAROM_INLINE void add_terms(const double* column, long stride, Vector& sum, Vector& size) const {
+  /// to = sum over j of x_j rows[j], and the sizes of its terms; rows lie `width` apart.
+  CAROM_INLINE void add_terms(const double* rows, long width, double* to, double* size) const {
+    long v = 0;
+    for (; v + 8 * kAtOnce <= width; v += 8 * kAtOnce) {
+      add_block<kAtOnce>(rows + v, width, to + v, size + v);
+    }
+    for (; v < width; v += 8) add_block<1>(rows + v, width, to + v, size + v);
+  }
+  /// Several sums at once hide each other's latency.
+  template <int Count>
+  CAROM_INLINE void add_block(const double* rows, long width, double* to, double* size) const {
+    Vector sum[Count];
+    Vector sizes[Count];
+    for (int b = 0; b < Count; ++b) sum[b] = sizes[b] = Vector(0.0);
     for (int j = 0; j < n_; ++j) {
-      const Vector term = Vector::load(column + j * stride) * Vector(at_.x[j]);
-      sum = sum + term;
-      size = size + magnitude(term);
+      const Vector x(at_.x[j]);
+      for (int b = 0; b < Count; ++b) {
+        const Vector term = Vector::load(rows + j * width + 8 * b) * x;
+        sum[b] = sum[b] + term;
+        sizes[b] = sizes[b] + magnitude(term);
+      }
+    }
+    for (int b = 0; b < Count; ++b) {
+      sum[b].store(to + 8 * b);
+      sizes[b].store(size + 8 * b);
     }
   }
 
@@ -159,9 +168,15 @@ class QpWideJudge {
     for (int j = 0; j < n_; ++j) {
       if (known_x_[j] != 0.0) continue;
       const Vector x(at_.x[j]);
-      for (long v = 0; v < width_ && known_x_[j] == 0.0; v += 8) {
-        const Vector term = magnitude(Vector::load(at_.matrix + j * width_ + v) * x);
-        if (reached(term, Vector::load(row_datum_ + v)).sum() > 0.0) known_x_[j] = 1.0;
+      const double* column = at_.matrix + j * width_;
+      long v = 0;
+      for (; v + 8 * kAtOnce <= width_ && known_x_[j] == 0.0; v += 8 * kAtOnce) {
+        Vector most(0.0);
+        for (int b = 0; b < kAtOnce; ++b) most = larger(reached_by_rows(column, v + 8 * b, x), most);
+        if (most.sum() > 0.0) known_x_[j] = 1.0;
+      }
+      for (; v < width_ && known_x_[j] == 0.0; v += 8) {
+        if (reached_by_rows(column, v, x).sum() > 0.0) known_x_[j] = 1.0;
       }
       all = all && known_x_[j] != 0.0;
     }
@@ -177,6 +192,10 @@ class QpWideJudge {
     for (int t = 0; t < count_; ++t) {
       if (reached_by_columns(listed_[t])) known_y_[listed_[t]] = 1.0;
     }
+  }
+  [[nodiscard]] CAROM_INLINE Vector reached_by_rows(const double* column, long v,
+                                                    const Vector& x) const {
+    return reached(magnitude(Vector::load(column + v) * x), Vector::load(row_datum_ + v));
   }
   [[nodiscard]] CAROM_INLINE bool reached_by_columns(int i) const {
     const double* row = row_of_(i);

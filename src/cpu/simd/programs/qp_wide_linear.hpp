@@ -124,14 +124,11 @@ struct Wide {
   /// to[i] = the largest of |factor[k] rows[k][i]| over k < count.
   static CAROM_INLINE void largest(int vectors, int count, const double* factor, const double* rows,
                                    long stride, double* to) {
-    for (int v = 0; v < vectors; ++v) {
-      Vector most(0.0);
-      for (int k = 0; k < count; ++k) {
-        most =
-            larger(magnitude(Vector(factor[k]) * Vector::load(rows + k * stride + 8L * v)), most);
-      }
-      most.store(to + 8L * v);
+    int v = 0;
+    for (; v + kBlock <= vectors; v += kBlock) {
+      largest_block<kBlock>(count, factor, rows + 8L * v, stride, to + 8L * v);
     }
+    for (; v < vectors; ++v) largest_block<1>(count, factor, rows + 8L * v, stride, to + 8L * v);
   }
 
   static CAROM_INLINE double dot(int vectors, const double* a, const double* b) {
@@ -313,6 +310,20 @@ struct Wide {
       }
     }
     for (int b = 0; b < Count; ++b) (even[b] + odd[b]).store(to + at + 8 * b);
+  }
+
+  template <int Count>
+  static CAROM_INLINE void largest_block(int count, const double* factor, const double* rows,
+                                         long stride, double* to) {
+    Vector most[Count];
+    for (int b = 0; b < Count; ++b) most[b] = Vector(0.0);
+    for (int k = 0; k < count; ++k) {
+      const Vector by(factor[k]);
+      for (int b = 0; b < Count; ++b) {
+        most[b] = larger(magnitude(by * Vector::load(rows + k * stride + 8 * b)), most[b]);
+      }
+    }
+    for (int b = 0; b < Count; ++b) most[b].store(to + 8 * b);
   }
 
   /// Four rows of the result at a time, Count eights of them.
