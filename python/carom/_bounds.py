@@ -31,7 +31,8 @@ def _share(terms: int) -> float:
 
 def _times(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """matrix (r, v) or (n, r, v) by vectors (n, v)."""
-    return vectors @ matrix.T if matrix.ndim == 2 else np.einsum("nrv,nv->nr", matrix, vectors)
+    found: np.ndarray = vectors @ matrix.T if matrix.ndim == 2 else np.einsum("nrv,nv->nr", matrix, vectors)
+    return found
 
 
 def _turned(matrix: np.ndarray) -> np.ndarray:

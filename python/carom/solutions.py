@@ -57,44 +57,66 @@ class LcpSolutions:
 
 
 class _Tree:
-    def __init__(self, M: np.ndarray, q: np.ndarray, lo: np.ndarray, hi: np.ndarray) -> None:
+    """Problem and states. Rows of the linear programs: w, then mu_i z_j - z_i and mu_i z_j + z_i of the friction rows i."""
+
+    def __init__(
+        self, M: np.ndarray, q: np.ndarray, lo: np.ndarray, hi: np.ndarray, findex: np.ndarray, mu: np.ndarray
+    ) -> None:  # fmt: skip
         self.M, self.q, self.lo, self.hi = M, q, lo, hi
+        self.friction = findex >= 0
+        self.of = np.flatnonzero(self.friction)
+        self.normal, self.mu = findex[self.of], mu[self.of]
+        reach, own = np.zeros((len(self.of), q.size)), np.zeros((len(self.of), q.size))
+        reach[np.arange(len(self.of)), self.normal] = self.mu
+        own[np.arange(len(self.of)), self.of] = 1.0
+        self.rows = np.concatenate([M, reach - own, reach + own])
+        self.offset = np.concatenate([q, np.zeros(2 * len(self.of))])
 
     def states(self, i: int) -> tuple[int, ...]:
+        if self.friction[i]:
+            return (_BETWEEN, _LOWER, _UPPER)
         if self.lo[i] == self.hi[i]:
             return (_BETWEEN,)
         ends = ((_LOWER, np.isfinite(self.lo[i])), (_UPPER, np.isfinite(self.hi[i])))
         return (_BETWEEN, *(state for state, there in ends if there))
 
     def bounds(self, state: np.ndarray, decided: int) -> tuple[np.ndarray, ...]:
-        """Of w and of z, (nodes, k), where coordinates before `decided` have their states."""
+        """Of the rows and of z, (nodes, .), where coordinates before `decided` have their states."""
         nodes, k = state.shape
         z_low, z_high = np.tile(self.lo, (nodes, 1)), np.tile(self.hi, (nodes, 1))
         # Undecided: w_i has a sign where one of the bounds is absent.
         w_low = np.tile(np.where(np.isinf(self.hi), 0.0, -np.inf), (nodes, 1))
         w_high = np.tile(np.where(np.isinf(self.lo), 0.0, np.inf), (nodes, 1))
-        fixed = self.lo == self.hi
-        w_low[:, fixed], w_high[:, fixed] = -np.inf, np.inf
+        fixed = (self.lo == self.hi) & ~self.friction
+        w_low[:, fixed | self.friction], w_high[:, fixed | self.friction] = -np.inf, np.inf
         known = (np.arange(k) < decided) & ~fixed
         at_low, at_high = known & (state == _LOWER), known & (state == _UPPER)
-        z_high, z_low = np.where(at_low, self.lo, z_high), np.where(at_high, self.hi, z_low)
+        z_high = np.where(at_low & ~self.friction, self.lo, z_high)
+        z_low = np.where(at_high & ~self.friction, self.hi, z_low)
         w_low = np.where(known, np.where(at_high, -np.inf, 0.0), w_low)
         w_high = np.where(known, np.where(at_low, np.inf, 0.0), w_high)
-        return w_low, w_high, z_low, z_high
+        limits = [np.where(at[:, self.of], 0.0, np.inf) for at in (at_high, at_low)]
+        low = np.concatenate([w_low, np.zeros((nodes, 2 * len(self.of)))], axis=1)
+        return low, np.concatenate([w_high, *limits], axis=1), z_low, z_high
 
     def solve(self, costs: np.ndarray, state: np.ndarray, decided: int) -> Any:
-        w_low, w_high, z_low, z_high = self.bounds(state, decided)
-        return solve_lp(costs, self.M, w_low - self.q, w_high - self.q, lower=z_low, upper=z_high)
+        low, high, z_low, z_high = self.bounds(state, decided)
+        return solve_lp(costs, self.rows, low - self.offset, high - self.offset, lower=z_low, upper=z_high)
 
     def residual(self, z: np.ndarray) -> np.ndarray:
         w = z @ self.M.T + self.q
-        missed = np.abs(z - np.clip(z - w, self.lo, self.hi))
+        low, high = np.tile(self.lo, (len(z), 1)), np.tile(self.hi, (len(z), 1))
+        high[:, self.of] = np.maximum(self.mu * z[:, self.normal], 0.0)
+        low[:, self.of] = -high[:, self.of]
+        missed = np.abs(z - np.clip(z - w, low, high))
         size = np.abs(self.q) + np.abs(z) @ np.abs(self.M).T
         found: np.ndarray = (missed / np.maximum(size, 1e-300)).max(axis=1, initial=0.0)
         return found
 
 
-def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes: int = 20_000) -> LcpSolutions:
+def all_solutions(
+    M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, findex: Any = None, mu: Any = None, max_nodes: int = 20_000
+) -> LcpSolutions:  # fmt: skip
     """Every z of one problem lo <= z <= hi, w = M z + q, w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i, w_i = 0
     between; by default of the LCP 0 <= z perp w >= 0.
 
@@ -106,6 +128,9 @@ def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes:
 
     M, q, lo, hi
         (k, k), (k) and bounds (k) or a number, infinite where absent; k at most 24.
+    findex, mu
+        (k), as of carom.solve_boxed_lcp: where findex_i = j, row i is friction with |z_i| <= mu_i z_j and w_i
+        against z_i; its own bounds are not read. state_i is then 1 where z_i = mu_i z_j with w_i <= 0, -1 at the other limit.
     max_nodes
         Linear programs of the search; where they do not do, `complete` is False.
 
@@ -132,7 +157,9 @@ def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes:
     if max_nodes < 1:
         raise refuse("max_nodes", str(max_nodes), "must be at least 1")
 
-    tree = _Tree(M, q, low, high)
+    index, friction = _friction(findex, mu, low)
+    low[index >= 0], high[index >= 0] = -np.inf, np.inf
+    tree = _Tree(M, q, low, high, index, friction)
     state, nodes, left = np.zeros((1, k), dtype=np.int8), 0, 0
     for depth in range(k):
         children = []
@@ -152,14 +179,14 @@ def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes:
             break
     if len(state):
         # Extents of z and w, which say what the pieces are and which of them are part of others.
-        ahead = np.concatenate([np.eye(k), M])
+        ahead = np.concatenate([np.eye(k), tree.rows])
         ends = tree.solve(np.tile(np.concatenate([ahead, -ahead]), (len(state), 1, 1)), state, k)
         nodes += len(state)
         solved, open_ended = ends.status == Status.solved, ends.status == Status.unbounded
         sound = (solved | open_ended).all(axis=1)
         left = int((~sound).sum())
-        value = np.where(solved, ends.objective, -np.inf).reshape(len(state), 2, 2, k)[sound]
-        least, most = value[:, 0], -value[:, 1]  # (pieces, 2, k), of z and M z
+        value = np.where(solved, ends.objective, -np.inf).reshape(len(state), 2, len(ahead))[sound]
+        least, most = value[:, 0], -value[:, 1]  # of z and of the rows
         point = np.where(solved[..., None], ends.solution, np.nan)[sound]
         state = state[sound]
         # A point within: the mean of the ends that there are.
@@ -168,24 +195,45 @@ def all_solutions(M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, max_nodes:
         state, point, least, most = state[keep], point[keep], least[keep], most[keep]
     else:
         point = np.zeros((0, k))
-        least = most = np.zeros((0, 2, k))
-    return LcpSolutions(state, point, least[:, 0], most[:, 0], tree.residual(point), left == 0, nodes, left)
+        least = most = np.zeros((0, k))
+    return LcpSolutions(state, point, least[:, :k], most[:, :k], tree.residual(point), left == 0, nodes, left)
+
+
+def _friction(findex: Any, mu: Any, low: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    k = len(low)
+    if (findex is None) != (mu is None):
+        raise refuse("findex" if findex is None else "mu", "left out", "findex and mu go together")
+    if findex is None:
+        return np.full(k, -1), np.zeros(k)
+    index, friction = np.asarray(findex), np.broadcast_to(np.asarray(mu, dtype=float), k)
+    if index.shape != (k,):
+        raise refuse("findex", f"of shape {index.shape}", f"must be {(k,)}")
+    for i, j in enumerate(index):
+        if not -1 <= j < k or j != int(j):
+            raise refuse(f"findex[{i}]", str(j), "must be -1 or a row of the problem")
+        if j >= 0 and index[int(j)] >= 0:
+            raise refuse(f"findex[{i}]", str(j), "must be a row without friction index itself")
+        if j >= 0 and not low[int(j)] >= 0.0:
+            raise refuse(f"lo[{int(j)}]", str(low[int(j)]), "must be >= 0, since friction rows have their limits from this row")
+        if j >= 0 and not (np.isfinite(friction[i]) and friction[i] >= 0.0):
+            raise refuse(f"mu[{i}]", str(friction[i]), "must be >= 0 and finite")
+    return index.astype(int), friction
 
 
 def _maximal(tree: _Tree, state: np.ndarray, least: np.ndarray, most: np.ndarray) -> np.ndarray:
-    """Pieces that are no part of others, the first of equal ones; least, most (pieces, 2, k) of z and M z."""
-    w_low, w_high, z_low, z_high = tree.bounds(state, len(tree.q))
-    ends = np.where(np.isfinite(least), np.abs(least), 0.0), np.where(np.isfinite(most), np.abs(most), 0.0)
-    size = np.maximum(*ends).max(axis=(0, 2), initial=0.0)
-    tiny = 1e-9 * np.array([max(size[0], 1e-300), max(size[1], np.abs(tree.q).max(), 1e-300)])
+    """Pieces that are no part of others, the first of equal ones; least, most (pieces, .) of z and of the rows."""
+    k = len(tree.q)
+    row_low, row_high, z_low, z_high = tree.bounds(state, k)
+    low = np.concatenate([z_low, row_low - tree.offset], axis=1)
+    high = np.concatenate([z_high, row_high - tree.offset], axis=1)
+    size = np.maximum(np.where(np.isfinite(least), abs(least), 0.0), np.where(np.isfinite(most), abs(most), 0.0))
+    largest = size.max(axis=0, initial=0.0)
+    of_z, of_rows = largest[:k].max(initial=1e-300), max(largest[k:].max(initial=1e-300), np.abs(tree.q).max())
+    tiny = 1e-9 * np.concatenate([np.full(k, of_z), np.full(len(tree.rows), of_rows)])
     keep = np.ones(len(state), dtype=bool)
 
     def within(a: int, b: int) -> bool:
-        boxes = ((0, z_low[b], z_high[b]), (1, w_low[b] - tree.q, w_high[b] - tree.q))
-        return all(
-            (least[a, part] >= low - tiny[part]).all() and (most[a, part] <= high + tiny[part]).all()
-            for part, low, high in boxes
-        )
+        return bool((least[a] >= low[b] - tiny).all() and (most[a] <= high[b] + tiny).all())
 
     for a in range(len(state)):
         for b in range(len(state)):

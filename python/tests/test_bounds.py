@@ -145,3 +145,53 @@ def test_what_has_no_bounds():
     cone = carom.QpBatch(np.eye(2), np.ones(2), C=np.eye(2), b=np.ones(2), cones=[("nonneg", 2)])
     with pytest.raises(carom.InvalidInput, match="cones"):
         cone.bounds()
+
+
+def made(rng, count, n, r, own, quadratic):
+    """Integer problems made around an optimum: P, q, A, low, high and twice the least objective, exactly."""
+    each = count if own else 1
+    root = rng.integers(-3, 4, (each, n, n))
+    P = (root @ root.transpose(0, 2, 1) + np.eye(n, dtype=int)) * quadratic
+    A, x, y = rng.integers(-3, 4, (each, r, n)), rng.integers(-4, 5, (count, n)), rng.integers(-2, 3, (count, r))
+    bent, pull = (P @ x[:, :, None])[..., 0], (A.transpose(0, 2, 1) @ y[:, :, None])[..., 0]
+    q, value = -(bent + pull), (A @ x[:, :, None])[..., 0]
+    low = np.where(y < 0, value, value - rng.integers(0, 4, (count, r)))
+    high = np.where(y > 0, value, value + rng.integers(0, 4, (count, r)))
+    return P, q, A, low, high, x, (x * (bent + 2 * q)).sum(1)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_bounds_of_many_integer_problems(own):
+    """100,000 in all: halves of integers below 2^53 are exact in doubles, and so is what they are compared with."""
+    rng, n, r, count = np.random.default_rng(93), 4, 6, 25_000
+    for quadratic in (True, False):
+        P, q, A, low, high, x, twice = made(rng, count, n, r, own, quadratic)
+        first = (lambda a: a) if own else (lambda a: a[0])
+        as_floats = [a.astype(float) for a in (first(P), q, first(A), low, high)]
+        if quadratic:
+            solver = carom.QpBatch(*as_floats, threads=1)
+        else:
+            box = {"lower": x - rng.integers(0, 3, x.shape), "upper": x + rng.integers(0, 3, x.shape)}
+            solver = carom.LpBatch(*as_floats[1:], **box, threads=1)
+        found = solver.solve()
+        assert (found.status == Status.solved).mean() > 0.999
+        bounds = solver.bounds()
+        for turn in range(2):
+            assert (2.0 * bounds.lower <= twice).all() and (2.0 * bounds.upper >= twice).all()
+            assert (np.isfinite(bounds.lower)).all() and (bounds.violation >= 0).all()
+            if turn == 0:  # all but rounding apart
+                assert (twice - 2.0 * bounds.lower <= 1e-8 * (1.0 + abs(twice))).mean() > 0.999
+                # the same matrices, another optimum, and no time
+                shift = rng.integers(-2, 3, x.shape)
+                moved = (first(A) @ shift[:, :, None])[..., 0] if own else shift @ A[0].T
+                twice = twice + (shift * ((P @ (2 * x + shift)[:, :, None])[..., 0] + 2 * q)).sum(1)
+                new_q = q - (P @ shift[:, :, None])[..., 0]
+                twice = twice + 2 * ((new_q - q) * (x + shift)).sum(1)
+                vectors = {"row_lower" if not quadratic else "l": low + moved, "row_upper" if not quadratic else "u": high + moved}
+                if quadratic:
+                    vectors["q"] = new_q
+                else:
+                    vectors |= {"lower": box["lower"] + shift, "upper": box["upper"] + shift}
+                late = solver.update(**vectors).solve(time_budget=1e-9)
+                assert (late.status == Status.cancelled).sum() >= count - 1
+                bounds = solver.bounds()

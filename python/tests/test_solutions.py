@@ -109,3 +109,69 @@ def test_what_was_not_finished_says_so():
         carom.all_solutions(np.eye(2), rng.normal(size=2), [0.0, 2.0], 1.0)
     with pytest.raises(carom.InvalidInput, match="q"):
         carom.all_solutions(np.eye(25), np.ones(25))
+
+
+def with_friction(M, q, findex, mu):
+    """Solutions by every state of contacts and friction rows in fractions; None where one is singular."""
+    k, found = len(q), set()
+    for states in itertools.product(*[(-1, 0, 1) if j >= 0 else (-1, 0) for j in findex]):
+        rows, right = [], []
+        for i, (s, j) in enumerate(zip(states, findex)):
+            row = [Fraction(int(v)) for v in M[i]] if s == 0 else [Fraction(int(i == c)) for c in range(k)]
+            if s != 0 and j >= 0:
+                row[j] -= s * mu[i]
+            rows.append(row)
+            right.append(-Fraction(int(q[i])) if s == 0 else Fraction(0))
+        a = [[*row, b] for row, b in zip(rows, right)]
+        for c in range(k):
+            pivot = next((i for i in range(c, k) if a[i][c] != 0), None)
+            if pivot is None:
+                return None
+            a[c], a[pivot] = a[pivot], a[c]
+            for i in range(k):
+                if i != c and a[i][c] != 0:
+                    factor = a[i][c] / a[c][c]
+                    a[i] = [x - factor * y for x, y in zip(a[i], a[c])]
+        z = [a[i][k] / a[i][i] for i in range(k)]
+        w = [int(q[i]) + sum(int(M[i, c]) * z[c] for c in range(k)) for i in range(k)]
+        fine = all(
+            (z[i] >= 0 and w[i] >= 0) if j < 0 else (abs(z[i]) <= mu[i] * z[j] and (s == 0 or s * w[i] <= 0))
+            for i, (s, j) in enumerate(zip(states, findex))
+        )
+        if fine:
+            found.add(tuple(z))
+    return found
+
+
+def test_friction_indices():
+    rng, findex = np.random.default_rng(33), [-1, 0, -1, 2]
+    counts, tried = [], 0
+    while tried < 60:
+        M, q = rng.integers(-4, 5, (4, 4)), rng.integers(-4, 5, 4)
+        mu = [Fraction(0), Fraction(int(rng.integers(0, 4)), 2), Fraction(0), Fraction(1)]
+        expected = with_friction(M, q, findex, mu)
+        if expected is None:
+            continue
+        tried += 1
+        found = carom.all_solutions(M, q, findex=findex, mu=[float(m) for m in mu])
+        assert found.complete and set(found.kind) <= {"point"} and (found.residual <= 1e-9).all()
+        own = sorted(map(tuple, np.round(found.solution + 0.0, 9)))
+        assert own == sorted(tuple(np.round([float(v) + 0.0 for v in z], 9)) for z in expected)
+        counts.append(len(own))
+        one = carom.solve_boxed_lcp(
+            M.astype(float), q.astype(float), [0.0, -np.inf, 0.0, -np.inf], np.inf, findex=findex, mu=[float(m) for m in mu]
+        )
+        if one.status[0] == carom.Status.solved:
+            assert np.abs(found.solution - one.solution[0]).max(axis=1).min() <= 1e-8
+        else:
+            assert one.status[0] != carom.Status.infeasible or not expected
+    assert counts.count(0) >= 5 and sum(c > 1 for c in counts) >= 5
+
+
+def test_friction_indices_that_are_none():
+    M, q = np.eye(2), -np.ones(2)
+    for wrong in ({"findex": [-1, 0]}, {"findex": [0, 0], "mu": 1.0}, {"findex": [-1, 0], "mu": -1.0}, {"findex": [-1, 2], "mu": 1.0}):
+        with pytest.raises(carom.InvalidInput):
+            carom.all_solutions(M, q, **wrong)
+    with pytest.raises(carom.InvalidInput, match=r"lo\[0\]"):
+        carom.all_solutions(M, q, lo=-1.0, findex=[-1, 0], mu=1.0)

@@ -13,8 +13,13 @@ template <class Isa>
 bool is_refused(const kernels::QpTaskArrays& task, std::int64_t p) {
   const long n = task.shape.variables;
   const long m = task.shape.rows;
-  double sum = 0.0;
-  for (long j = p * n; j < (p + 1) * n; ++j) sum += task.vector[j] * 0.0;
+  using Vector = Eight<Isa>;
+  Vector sums(0.0);
+  const double* vector = task.vector + p * n;
+  long j = 0;
+  for (; j + 8 <= n; j += 8) sums = sums + Vector::load(vector + j) * Vector(0.0);
+  double sum = sums.sum();
+  for (; j < n; ++j) sum += vector[j] * 0.0;
   bool wrong = sum != 0.0;
   for (long i = p * m; i < (p + 1) * m; ++i) {
     wrong = wrong | !(task.lower[i] < kernels::kInfinity) | !(task.upper[i] > -kernels::kInfinity);

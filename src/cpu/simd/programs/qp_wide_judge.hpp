@@ -172,7 +172,8 @@ class QpWideJudge {
       long v = 0;
       for (; v + 8 * kAtOnce <= width_ && known_x_[j] == 0.0; v += 8 * kAtOnce) {
         Vector most(0.0);
-        for (int b = 0; b < kAtOnce; ++b) most = larger(reached_by_rows(column, v + 8 * b, x), most);
+        for (int b = 0; b < kAtOnce; ++b)
+          most = larger(reached_by_rows(column, v + 8 * b, x), most);
         if (most.sum() > 0.0) known_x_[j] = 1.0;
       }
       for (; v < width_ && known_x_[j] == 0.0; v += 8) {
@@ -299,7 +300,9 @@ class QpWideJudge {
       const Vector share = one / Vector::where_greater(datum, tiny, datum, one);
       Vector::where_greater(datum, tiny, share, zero).store(known_x_ + v);
     }
-    Wide<Isa>::largest(static_cast<int>(width_ / 8), n_, known_x_, at_.matrix, width_, known_y_);
+    // Of rows without a multiplier nothing is weighed.
+    for (long v = 0; v < width_; v += 8) zero.store(known_y_ + v);
+    for (int t = 0; t < count_; ++t) known_y_[listed_[t]] = largest_share(row_of_(listed_[t]));
     for (long v = 0; v < columns_; v += 8) judge_columns(v);
     for (long v = 0; v < width_; v += 8) judge_rows(v);
     double gap = 0.0;
@@ -329,6 +332,19 @@ class QpWideJudge {
     const double share = kGapShare * beyond / kernels::larger(terms, certificate::kTiny);
     residual_ = kernels::larger(share, -smallest_of(zero - worst_));
     return close_.sum() == 8.0 && share <= kClose && residual_ <= kClose;
+  }
+  /// The largest of |known_x_j a_j|.
+  [[nodiscard]] CAROM_INLINE double largest_share(const double* row) const {
+    Vector most(0.0);
+    int j = 0;
+    for (; j + 8 <= n_; j += 8) {
+      most = larger(magnitude(Vector::load(known_x_ + j) * Vector::load(row + j)), most);
+    }
+    double largest = kernels::larger(-smallest_of(Vector(0.0) - most), 0.0);
+    for (; j < n_; ++j) {
+      largest = kernels::larger(kernels::magnitude(known_x_[j] * row[j]), largest);
+    }
+    return largest;
   }
   CAROM_INLINE static double smallest_of(const Vector& values) {
     return Vector::first_smallest(values, Vector(0.0)).key;
