@@ -13,21 +13,22 @@
 /// problems share, on the cpu, in host memory; one call at a time.
 namespace carom {
 
-/// QPs of one P and one A, l <= A x <= u: factors of P and the columns of A P^-1 A' are kept, and
-/// a problem begins with the rows that were active before (a dual active set: Goldfarb and Idnani
-/// 1983). Every answer passes the certificate of solve_qp; what does not is solved by solve_qp
-/// anew, so that no status depends on the start.
+/// QPs l <= A x <= u of one P and one A, of which factors of P and the columns of A P^-1 A' are
+/// kept, or with matrices of each problem's own. A problem begins with the rows that were active
+/// before (a dual active set: Goldfarb and Idnani 1983). Every answer passes the certificate of
+/// solve_qp; what does not is solved by solve_qp anew, so that no status depends on the start.
 class QpSolver {
  public:
-  /// matrices: one problem, of which P and A are read; no cones. Errors: InvalidInput for shapes,
+  /// matrices: one problem, of which P and A are read and which serve all, or all problems that
+  /// solve() is to have; no cones. Errors: InvalidInput for shapes,
   /// settings and numbers that are not finite.
   explicit QpSolver(const QpBatch& matrices, const QpSettings& settings = {});
   ~QpSolver();
   QpSolver(QpSolver&&) noexcept;
   QpSolver& operator=(QpSolver&&) noexcept;
 
-  /// Whether factors are kept: P is definite, with at most 128 variables and 1 to 512 rows, the
-  /// method automatic. Without them every problem is solved by solve_qp.
+  /// Whether starts are taken: at most 128 variables and 1 to 512 rows, the method automatic, and
+  /// P definite where all share it. Otherwise every problem is solved by solve_qp.
   [[nodiscard]] bool keeps_factors() const;
 
   /// held: [problems, m], the working sets: 0 inactive, 1 at l, 2 at u (equations always take

@@ -25,7 +25,7 @@ from .solvers import _CONES, LcpResult, LpResult, QpResult, solve_lcp, solve_lp,
 
 __all__ = ["AnytimeBounds", "LcpBatch", "LpBatch", "QpBatch"]
 
-_MOST = 4e-3  # [s] pieces of a quarter of it can be cancelled
+_MOST = 2e-3  # [s] pieces of a quarter of it can be cancelled
 _TREES = ("bound", "tree", "leaf_farkas")
 _TAKES_A_START = ("active_set", "admm", "projected")
 
@@ -49,7 +49,7 @@ class Pending:
             self._batch._stop = None
 
     def cancel(self) -> None:
-        """No further problem is begun; those that are not have the status cancelled. Pieces take about a
+        """No further problem is begun; those that are not have the status cancelled. Pieces take about half a
         millisecond, or one problem's time."""
         self._stop.set()
 
@@ -78,6 +78,7 @@ class _Batch:
         self._last: Any = None
         self._stop: threading.Event | None = None
         self._known: tuple[np.ndarray, np.ndarray] | None = None
+        self._borrowed = False
         for name, value in arrays.items():
             if value is not None:
                 self._arrays[name] = self._taken(name, value)
@@ -127,18 +128,20 @@ class _Batch:
         raise NotImplementedError
 
     def _learn(self, x: np.ndarray, y: np.ndarray, status: np.ndarray) -> None:
-        """Keeps points and multipliers of the latest answers for bounds()."""
-        if (status == Status.solved).all():
-            self._known = x, y
+        """Keeps points and multipliers of the latest answers for bounds(). Little time where a budget left few."""
+        done = np.flatnonzero(status == Status.solved)
+        if done.size == len(status):
+            self._known, self._borrowed = (x, y), True  # the caller's arrays
             return
-        good = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
-        if not good.any():
+        if not done.size:
             return
         if self._known is None or len(self._known[0]) != len(x):
-            first = np.full(len(x), np.argmax(good))
-            self._known = x[first], y[first]
-        last = self._known
-        self._known = np.where(good[:, None], x, last[0]), np.where(good[:, None], y, last[1])
+            first = np.full(len(x), done[0])
+            self._known, self._borrowed = (x[first], y[first]), False
+        elif self._borrowed:
+            self._known, self._borrowed = (self._known[0].copy(), self._known[1].copy()), False
+        for known, new in zip(self._known, (x, y)):
+            known[done] = new[done]
 
     def _whole(self, name: str, shape: tuple[int, ...], absent: float, each: bool = True) -> np.ndarray:
         """An array with its problems in front, or shared where it may be."""
@@ -171,12 +174,12 @@ class _Batch:
         default = next(entry["default"] for entry in table if entry["name"] == "tolerance")
         return float(self._settings.get("tolerance", default))
 
-    def _plain(self, table: Any, *names: str) -> bool:
-        """Whether these arrays are there, finite and shared, and no setting asks for more than the library's."""
-        shared = [self._arrays.get(name) for name in names]
+    def _plain(self, table: Any, *names: str, shared: bool = True) -> bool:
+        """Whether these arrays are there, finite and (if asked) shared, and no setting asks for more than the library's."""
+        found = [self._arrays.get(name) for name in names]
         return set(self._settings) <= {entry["name"] for entry in table} and all(
-            a is not None and a.size > 0 and a.ndim == self._ranks[name] and bool(np.isfinite(a).all())
-            for name, a in zip(names, shared)
+            a is not None and a.size > 0 and (not shared or a.ndim == self._ranks[name]) and bool(np.isfinite(a).all())
+            for name, a in zip(names, found)
         )
 
     def _or_absent(self, name: str, rows: Any, count: int, absent: float) -> np.ndarray:
@@ -400,8 +403,8 @@ class LpBatch(_Batch):
 class QpBatch(_Batch):
     """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in cones; arrays as of solve_qp.
 
-    The method auto keeps factors where problems share a definite P and A and have no cones, and begins with
-    the rows that were active before. The methods active_set, admm and projected start at the latest
+    The method auto begins with the rows that were active before where there are no cones, and keeps factors where
+    problems share a definite P and A. The methods active_set, admm and projected start at the latest
     answer. What a start leaves without a verdict is solved again without one."""
 
     _ranks = {"P": 2, "q": 1, "A": 2, "l": 1, "u": 1, "C": 2, "b": 1}
@@ -414,6 +417,7 @@ class QpBatch(_Batch):
         self._cones = list(cones)
         self._method = method
         self._keeper: Any = None
+        self._kept_for: int | None = None  # problems of the keeper, where they have their own matrices
         self._held: np.ndarray | None = None
 
     def update(self, *, problems: Any = None, **arrays: Any) -> QpBatch:
@@ -435,35 +439,50 @@ class QpBatch(_Batch):
 
     @state.setter
     def state(self, held: Any) -> None:
-        rows = len(self._arrays["A"]) if self._arrays.get("A") is not None and self._arrays["A"].ndim == 2 else 0
+        rows = 0 if self._arrays.get("A") is None else self._arrays["A"].shape[-2]
         given = np.array(held, dtype=np.uint8)
         if given.shape != (self.problems, rows) or given.max(initial=0) > 2:
             raise refuse("state", f"of shape {given.shape}", f"must be {(self.problems, rows)} of 0, 1, 2")
         self._held = given
 
     def _keeps(self) -> bool:
-        """Whether factors are kept and there are working sets to begin with."""
+        """Whether there are working sets to begin with, and a solver that takes them."""
         if self._method not in ("auto", "automatic") or self._cones or self._held is None:
             return False
-        if len(self._held) != self.problems or not self._plain(_core.qp_settings(), "P", "A"):
-            return False
-        if self._keeper is None:
-            P, A = self._arrays["P"], self._arrays["A"]
-            settings = in_words({**self._settings, "method": "auto"})
-            self._keeper = _core.QpSolver({"hessian": P, "matrix": A}, len(P), len(A), settings)
-        return bool(self._keeper.keeps_factors()) and self._held.shape[1] == len(self._arrays["A"])
+        if self._keeper is None or self._kept_for not in (self.problems, None):
+            if len(self._held) != self.problems or not self._plain(_core.qp_settings(), "P", "A", shared=False):
+                return False
+            self._keeper = self._keeper_of(np.arange(self.problems))
+            self._kept_for = self.problems if self._own_matrices() else None
+        m = self._arrays["A"].shape[-2]
+        return bool(self._keeper.keeps_factors()) and self._held.shape == (self.problems, m)
+
+    def _own_matrices(self) -> bool:
+        return any(self._arrays[name].ndim > self._ranks[name] for name in ("P", "A"))
+
+    def _keeper_of(self, rows: np.ndarray) -> Any:
+        """A solver of these problems, which serves any where all share their matrices."""
+        P, A = self._arrays["P"], self._arrays["A"]
+        if self._own_matrices():
+            P, A = (
+                np.ascontiguousarray(np.broadcast_to(a, (self.problems, *a.shape[-2:]))[rows]) for a in (P, A)
+            )
+        settings = in_words({**self._settings, "method": "auto"})
+        return _core.QpSolver({"hessian": P, "matrix": A}, P.shape[-1], A.shape[-2], settings)
 
     def _solve_kept(self, rows: np.ndarray) -> dict[str, Any]:
         assert self._held is not None
-        m, v = self._arrays["A"].shape
+        m, v = self._arrays["A"].shape[-2:]
+        whole = len(rows) == len(self._held)
+        keeper = self._keeper if whole or not self._own_matrices() else self._keeper_of(rows)
         q = self._part("q", rows)
         vectors = {
             "vector": np.ascontiguousarray(q),
             "lower": self._or_absent("l", rows, m, -np.inf),
             "upper": self._or_absent("u", rows, m, np.inf),
         }
-        held = self._held if len(rows) == len(self._held) else self._held[rows]
-        found: dict[str, Any] = self._keeper.solve(vectors, len(rows), v, m, held)
+        held = self._held if whole else self._held[rows]
+        found: dict[str, Any] = keeper.solve(vectors, len(rows), v, m, held)
         self._held[rows] = held
         return found
 
@@ -528,7 +547,11 @@ class QpBatch(_Batch):
             problem[name] = np.broadcast_to(array, shape)[None] if array.ndim <= len(shape) else array
         result = QpResult(**fields, problem=problem)
         if not kept and self._method in ("auto", "automatic") and not self._cones:
-            self._held = np.where(fields["dual"] > 0.0, 2, np.where(fields["dual"] < 0.0, 1, 0)).astype(np.uint8)
+            if self._held is None or self._held.shape != (n, m):
+                self._held = np.zeros((n, m), np.uint8)
+            done = np.flatnonzero(result.status != Status.cancelled)
+            y = fields["dual"][done]
+            self._held[done] = np.where(y > 0.0, 2, y < 0.0)
         self._last = result
         self._learn(result.solution, result.dual, result.status)
         return result

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -21,10 +22,11 @@ std::span<const double> values_of(const nb::dict& arrays, const char* name) {
 
 QpSolver* make_qp(const nb::dict& arrays, int variables, int rows, const nb::dict& settings) {
   QpBatch matrices;
-  matrices.problems = 1;
   matrices.variables = variables;
   matrices.rows = rows;
   matrices.hessian = borrowed<double>(arrays["hessian"]);
+  const std::int64_t one = std::max<std::int64_t>(1, std::int64_t{variables} * variables);
+  matrices.problems = static_cast<std::int64_t>(matrices.hessian.size()) / one;
   matrices.matrix = borrowed<double>(arrays["matrix"]);
   return new QpSolver(matrices, settings_from<QpSettings>(settings));
 }

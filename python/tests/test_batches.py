@@ -121,3 +121,49 @@ def test_working_sets_are_kept_and_can_be_given():
     part = solver.update(q=np.zeros(8), problems=[3]).solve()
     np.testing.assert_allclose(part.x[3], 0.0, atol=1e-12)
     assert part.verify().all()
+
+
+@pytest.mark.parametrize("own", ["P", "A", "both"])
+def test_qps_with_matrices_of_their_own(own):
+    rng, count = np.random.default_rng(43), 40
+    root = rng.normal(size=(count, 12, 12))
+    P, A = root @ root.transpose(0, 2, 1) / 12 + np.eye(12), rng.normal(size=(count, 24, 12))
+    P, A = P[0] if own == "A" else P, A[0] if own == "P" else A
+    q = rng.normal(size=(count, 12))
+    solver = carom.QpBatch(P, q, A, -np.ones(24), np.ones(24))
+    solver.solve()
+    cold_steps = warm_steps = 0
+    for step in range(4):
+        q = q + 0.05 * rng.normal(size=q.shape)
+        if step == 2:
+            A = A + 0.01 * rng.normal(size=A.shape)
+            solver.update(A=A)
+        warm = solver.update(q=q).solve()
+        cold = carom.solve_qp(P, q, A, -np.ones(24), np.ones(24), method="active_set")
+        np.testing.assert_array_equal(warm.status, cold.status)
+        np.testing.assert_allclose(warm.x, cold.x, atol=1e-8)
+        assert warm.verify().all()
+        cold_steps, warm_steps = cold_steps + cold.iterations.sum(), warm_steps + warm.iterations.sum()
+    assert warm_steps < 0.6 * cold_steps
+    held = solver.state
+    assert held is not None and held.shape == (count, 24) and (held > 0).any()
+    part = solver.solve(time_budget=10.0)  # in pieces
+    np.testing.assert_allclose(part.x, warm.x, atol=1e-9)
+    empty = solver.update(l=np.full(24, 2.0)).solve()
+    assert (empty.status == Status.infeasible).all()
+
+
+def test_matrices_that_are_not_definite_take_no_harm():
+    rng, count = np.random.default_rng(44), 30
+    P = np.zeros((count, 6, 6))
+    P[::3] = np.eye(6)
+    P[1::3, 0, 0] = 1.0  # semidefinite; every third is zero, a linear program
+    A, q = rng.normal(size=(count, 12, 6)), rng.normal(size=(count, 6))
+    A[:, :6] = np.eye(6)
+    solver = carom.QpBatch(P, q, A, -np.ones(12), np.ones(12))
+    solver.solve()
+    q = q + 0.1 * rng.normal(size=q.shape)
+    warm, cold = solver.update(q=q).solve(), carom.solve_qp(P, q, A, -np.ones(12), np.ones(12))
+    np.testing.assert_array_equal(warm.status, cold.status)
+    np.testing.assert_allclose(warm.objective, cold.objective, atol=1e-8)
+    assert warm.verify().all()

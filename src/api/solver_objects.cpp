@@ -83,24 +83,25 @@ void clear(Result& result, const typename Result::Sizes& sizes) {
 }  // namespace
 
 struct QpSolver::Kept {
-  Kept(const QpBatch& matrices, const QpSettings& chosen)
-      : settings(chosen), one(), shared((take(matrices), cpu::share_qp(one, settings))) {}
+  Kept(const QpBatch& given, const QpSettings& chosen)
+      : settings(chosen), matrices(), shared((take(given), cpu::share_qp(matrices, settings))) {}
 
-  void take(const QpBatch& matrices) {
-    static_cast<QpSizes&>(one) = matrices;
-    one.problems = 1;
-    const auto m = static_cast<std::size_t>(one.rows);
-    const auto n = static_cast<std::size_t>(one.variables);
-    one.hessian = matrices.hessian.to(MemorySpace::host);
-    one.matrix = matrices.matrix.to(MemorySpace::host);
-    one.vector = Buffer<double>::from(std::vector<double>(n, 0.0));
-    one.lower = Buffer<double>::from(std::vector<double>(m, -kInfinity));
-    one.upper = Buffer<double>::from(std::vector<double>(m, kInfinity));
+  void take(const QpBatch& given) {
+    static_cast<QpSizes&>(matrices) = given;
+    const auto count = static_cast<std::size_t>(given.problems);
+    const auto m = count * static_cast<std::size_t>(given.rows);
+    const auto n = count * static_cast<std::size_t>(given.variables);
+    matrices.hessian = given.hessian.to(MemorySpace::host);
+    matrices.matrix = given.matrix.to(MemorySpace::host);
+    matrices.vector = Buffer<double>::from(std::vector<double>(n, 0.0));
+    matrices.lower = Buffer<double>::from(std::vector<double>(m, -kInfinity));
+    matrices.upper = Buffer<double>::from(std::vector<double>(m, kInfinity));
   }
+  [[nodiscard]] bool own() const { return matrices.problems > 1; }
 
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   QpSettings settings;
-  QpBatch one;
+  QpBatch matrices;
   SharedQp shared;
   Workspace workspace;
 };
@@ -109,10 +110,12 @@ QpSolver::QpSolver(const QpBatch& matrices, const QpSettings& settings) {
   settings.validate();
   require::between("variables", matrices.variables, 1, kMaxQpVariables);
   require::between("rows", matrices.rows, 0, kMaxQpRows);
+  require::at_least("problems", matrices.problems, 1);
   const auto n = static_cast<std::size_t>(matrices.variables);
+  const std::size_t all = static_cast<std::size_t>(matrices.problems) * n;
   require::size("cones", matrices.cones.size(), 0);
-  require::size("hessian", matrices.hessian.size(), n * n);
-  require::size("matrix", matrices.matrix.size(), n * static_cast<std::size_t>(matrices.rows));
+  require::size("hessian", matrices.hessian.size(), all * n);
+  require::size("matrix", matrices.matrix.size(), all * static_cast<std::size_t>(matrices.rows));
   require::finite("hessian", matrices.hessian.data(), matrices.hessian.size(), matrices.variables);
   require::finite("matrix", matrices.matrix.data(), matrices.matrix.size(), matrices.variables);
   kept_ = std::make_unique<Kept>(matrices, settings);
@@ -125,17 +128,21 @@ bool QpSolver::keeps_factors() const { return kept_->shared.usable; }
 
 QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held) {
   Kept& k = *kept_;
-  const int n = k.one.variables;
-  const int m = k.one.rows;
+  const int n = k.matrices.variables;
+  const int m = k.matrices.rows;
   require::at_least("problems", vectors.problems, 0);
+  if (k.own() && vectors.problems != k.matrices.problems) {
+    require::refuse({}, "problems", {}, std::to_string(vectors.problems),
+                    "must be as many as have matrices, " + std::to_string(k.matrices.problems));
+  }
   require::size("held", held.size(), static_cast<std::size_t>(vectors.problems * m));
   QpBatch batch;
-  static_cast<QpSizes&>(batch) = k.one;
+  static_cast<QpSizes&>(batch) = k.matrices;
   batch.problems = vectors.problems;
-  batch.hessian =
-      Buffer<double>::borrow(k.one.hessian.data(), k.one.hessian.size(), MemorySpace::host);
+  batch.hessian = Buffer<double>::borrow(k.matrices.hessian.data(), k.matrices.hessian.size(),
+                                         MemorySpace::host);
   batch.matrix =
-      Buffer<double>::borrow(k.one.matrix.data(), k.one.matrix.size(), MemorySpace::host);
+      Buffer<double>::borrow(k.matrices.matrix.data(), k.matrices.matrix.size(), MemorySpace::host);
   batch.vector = spread("vector", vectors.vector, vectors.problems, n);
   batch.lower = spread("lower", vectors.lower, vectors.problems, m);
   batch.upper = spread("upper", vectors.upper, vectors.problems, m);
@@ -151,10 +158,15 @@ QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held)
   const std::vector<std::int64_t> open = open_ones(taken);
   if (open.empty()) return result;
   QpBatch rest;
-  static_cast<QpSizes&>(rest) = k.one;
+  static_cast<QpSizes&>(rest) = k.matrices;
   rest.problems = static_cast<std::int64_t>(open.size());
-  rest.hessian = repeated(k.one.hessian, rest.problems);
-  rest.matrix = repeated(k.one.matrix, rest.problems);
+  if (k.own()) {
+    gather(batch.hessian, open, std::int64_t{n} * n, rest.hessian);
+    gather(batch.matrix, open, std::int64_t{m} * n, rest.matrix);
+  } else {
+    rest.hessian = repeated(k.matrices.hessian, rest.problems);
+    rest.matrix = repeated(k.matrices.matrix, rest.problems);
+  }
   gather(batch.vector, open, n, rest.vector);
   gather(batch.lower, open, m, rest.lower);
   gather(batch.upper, open, m, rest.upper);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -127,6 +128,41 @@ TEST(SolverObjects, QpsWithoutAnswersKeepTheirVerdicts) {
   std::vector<std::uint8_t> sets(12, 0);
   const Values one(q.begin(), q.begin() + 6);
   expect_same(without.solve({1, one, flat.lower, flat.upper}, sets), solve_qp(flat.batch(1, one)));
+}
+
+TEST(SolverObjects, QpsWithMatricesOfTheirOwnBeginWithWhatWasActive) {
+  std::mt19937_64 random(7);
+  constexpr std::int64_t kProblems = 50;
+  for (const auto [n, m] : {std::pair{1, 1}, {7, 9}, {20, 60}}) {
+    SharedQps qps(random, n, m, n);
+    if (m > 3) qps.lower[2] = qps.upper[2] = 0.25;
+    if (m > 4) qps.upper[4] = kInf;
+    Values q = normal(random, static_cast<std::size_t>(kProblems * n), 2.0);
+    QpBatch all = qps.batch(kProblems, q);
+    for (double& a : std::span(all.matrix.data(), all.matrix.size()))
+      a *= 1.0 + 0.1 * static_cast<double>(random() % 10);
+    for (std::int64_t p = 0; p < kProblems; ++p) all.hessian.data()[p * n * n] += p % 5;
+    if (n > 1) std::fill_n(all.hessian.data(), n * n, 0.0);  // not definite
+    QpSolver solver(all);
+    ASSERT_TRUE(solver.keeps_factors());
+    std::vector<std::uint8_t> held(static_cast<std::size_t>(kProblems * m), 0);
+    std::int64_t changes[3] = {};
+    for (int step = 0; step < 3; ++step) {
+      if (step == 2) {
+        for (std::uint8_t& side : held) side = static_cast<std::uint8_t>(random() % 3);
+      }
+      const QpResult warm = solver.solve({kProblems, q, qps.lower, qps.upper}, held);
+      all.vector = Buffer<double>::from(q);
+      expect_same(warm, solve_qp(all));
+      for (std::size_t p = 1; p < kProblems; ++p) changes[step] += warm.iterations.data()[p];
+      for (double& value : q) value *= 1.01;
+    }
+    if (m > 1) EXPECT_LT(2 * changes[1], changes[0]);
+    EXPECT_EQ(test::refusal([&] {
+                solver.solve({1, Values(n, 1.0), qps.lower, qps.upper}, std::span(held).first(m));
+              }),
+              "problems is 1: must be as many as have matrices, 50");
+  }
 }
 
 TEST(SolverObjects, QpsRefuseWhatDoesNotFit) {

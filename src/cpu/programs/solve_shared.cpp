@@ -27,18 +27,22 @@ struct PooledLpMemory {
 
 }  // namespace
 
-SharedQp share_qp(const QpBatch& one, const QpSettings& settings) {
-  SharedQp shared(one);
+SharedQp share_qp(const QpBatch& matrices, const QpSettings& settings) {
+  SharedQp shared(matrices);
   const kernels::QpShape& shape = shared.layout.shape();
-  if (settings.method != QpMethod::automatic || shape.cones > 0 || one.cone_rows() > 0 ||
+  if (settings.method != QpMethod::automatic || shape.cones > 0 || matrices.cone_rows() > 0 ||
       shape.rows < 1 || shape.rows > simd::kLargestWideRows ||
       shape.variables > simd::kLargestWideVariables) {
     return shared;
   }
+  if (matrices.problems > 1) {
+    shared.usable = true;
+    return shared;
+  }
   shared.factors = Buffer<double>(
       static_cast<std::size_t>(simd::qp_shared_workspace(shape.variables, shape.rows)));
-  kernels::QpTaskArrays task = qp_task(one, shared.layout, settings);
-  arrays::bind(static_cast<QpBatchArrays<ConstPointer>&>(task), one);
+  kernels::QpTaskArrays task = qp_task(matrices, shared.layout, settings);
+  arrays::bind(static_cast<QpBatchArrays<ConstPointer>&>(task), matrices);
   simd::instruction_set().warm_qps({.begin = 0,
                                     .end = 0,
                                     .task = &task,
@@ -62,14 +66,15 @@ void solve_shared_qp(SharedQp& shared, const QpBatch& batch, const QpSettings& s
                [&](std::int64_t begin, std::int64_t last) {
                  SharedQpMemory& memory = memories->local();
                  make_room(memory.workspace, simd::qp_wide_workspace(shape.variables, shape.rows));
-                 simd::instruction_set().warm_qps({.begin = begin,
-                                                   .end = last,
-                                                   .task = &task,
-                                                   .held = held,
-                                                   .taken = taken,
-                                                   .shared = shared.factors.data(),
-                                                   .usable = &shared.usable,
-                                                   .workspace = memory.workspace.data()});
+                 simd::instruction_set().warm_qps(
+                     {.begin = begin,
+                      .end = last,
+                      .task = &task,
+                      .held = held,
+                      .taken = taken,
+                      .shared = shared.factors.empty() ? nullptr : shared.factors.data(),
+                      .usable = &shared.usable,
+                      .workspace = memory.workspace.data()});
                });
 }
 

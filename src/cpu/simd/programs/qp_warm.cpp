@@ -34,30 +34,44 @@ void warm_qps(const QpWarmRange& range) {
   const kernels::QpTaskArrays& task = *range.task;
   const long n = task.shape.variables;
   const long rows = task.shape.rows;
+  const int limit =
+      task.settings.limit(QpMethod::active_set, static_cast<int>(n), static_cast<int>(rows));
+  const auto each = [&](QpWideActiveSet<Isa>& body, auto&& solve, auto&& settle) {
+    for (std::int64_t p = range.begin; p < range.end; ++p) {
+      std::uint8_t* held = range.held + p * rows;
+      range.taken[p] = 0;
+      if (is_refused<Isa>(task, p) || !solve(p, held)) continue;
+      const auto certified = [&] {
+        return conclude_wide<Isa>(task, p, body.certify(certificate::Leaning::by_active_rows),
+                                  body.iterations());
+      };
+      const bool taken = certified() || (settle() && certified());
+      body.read_held(held);
+      range.taken[p] = taken ? 1 : 0;
+    }
+  };
+  if (range.shared == nullptr) {
+    QpWideActiveSet<Isa> body(task, range.workspace);
+    each(
+        body,
+        [&](std::int64_t p, const std::uint8_t* held) {
+          return body.solve(p, limit, held) && !body.has_proof();
+        },
+        [] { return false; });
+    return;
+  }
   QpWideActiveSet<Isa> shared(task, range.shared);
-  const bool filled = range.begin < range.end;
   double* const kept = range.shared + qp_wide_workspace(n, rows);
-  if (!filled) {
+  if (range.begin == range.end) {
     *range.usable = shared.factorise_shared(kept);
     return;
   }
   shared.adopt(kept);
   QpWideActiveSet<Isa> body(task, shared, range.workspace);
-  const int limit =
-      task.settings.limit(QpMethod::active_set, static_cast<int>(n), static_cast<int>(rows));
-  for (std::int64_t p = range.begin; p < range.end; ++p) {
-    std::uint8_t* held = range.held + p * rows;
-    range.taken[p] = 0;
-    if (is_refused<Isa>(task, p) || !body.solve_from(p, limit, held)) continue;
-    const auto certified = [&] {
-      return conclude_wide<Isa>(task, p, body.certify(certificate::Leaning::by_active_rows),
-                                body.iterations());
-    };
-    bool taken = certified();
-    if (!taken && body.settle_from()) taken = certified();
-    body.read_held(held);
-    range.taken[p] = taken ? 1 : 0;
-  }
+  each(
+      body,
+      [&](std::int64_t p, const std::uint8_t* held) { return body.solve_from(p, limit, held); },
+      [&] { return body.settle_from(); });
 }
 template void warm_qps<CAROM_ISA>(const QpWarmRange&);
 

@@ -7,11 +7,11 @@
 
 namespace carom::cpu::simd {
 
-/// Problems that share P and A, in one thread, each from a start of its own (QpWideActiveSet).
-/// First `shared` is filled, by a call without problems.
+/// Problems in one thread, each from a start of its own (QpWideActiveSet). Where they share P and
+/// A, `shared` is filled first, by a call without problems; where each has its own it is null.
 struct QpWarmRange {
   std::int64_t begin, end;
-  const kernels::QpTaskArrays* task;  ///< hessian and matrix: of all problems
+  const kernels::QpTaskArrays* task;  ///< hessian and matrix: of all problems, or of each
   std::uint8_t* held;   ///< [problems, rows], in and out: 1 at the lower bound, 2 at the upper one
   std::uint8_t* taken;  ///< [problems] 1 where the answer was written
   double* shared;       ///< qp_shared_workspace, on a cache line

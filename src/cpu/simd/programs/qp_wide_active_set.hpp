@@ -75,8 +75,8 @@ class QpWideActiveSet {
   }
 
   /// Solves problem p, whose numbers are finite. True where x and multipliers meet the conditions
-  /// as far as this can tell.
-  bool solve(long p, int limit) {
+  /// as far as this can tell. held: rows to begin with, as solve_from takes them, or null.
+  bool solve(long p, int limit, const std::uint8_t* held = nullptr) {
     limit_ = limit;
     count_ = 0;
     iterations_ = 0;
@@ -88,7 +88,9 @@ class QpWideActiveSet {
     Linear::lower_solve_rows(n_, at_.factor, columns_, at_.pivot_inverse, last_, vectors(),
                              at_.matrix, at_.through, width_, at_.scale);
     start();
-    return enter_equations() && end();
+    if (!enter_equations()) return false;
+    if (held != nullptr && !proximal_) hold(held);
+    return end();
   }
 
   /// What problems that share P and A keep of them, beside the factors.
@@ -507,7 +509,8 @@ class QpWideActiveSet {
   }
   /// Row i at place k of the active ones, before their inverse is made.
   CAROM_INLINE void activate(int k, int i, double side) {
-    copy(shared_->kept_.reach + i * width_, at_.reach + k * width_, width_);
+    reach_row(i);
+    copy(at_.column, at_.reach + k * width_, width_);
     active_[k] = i;
     at_.multiplier[k] = 0.0;
     at_.sign[k] = side;
