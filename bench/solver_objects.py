@@ -45,7 +45,8 @@ def qps(n, own=False):
     if own:  # the same problems, so that the changes are, with matrices that nothing knows to be equal
         P, A = np.repeat(P[None], WORLDS, 0), np.repeat(A[None], WORLDS, 0)
     solver = carom.QpBatch(P, given["q"], A, given["l"], given["u"], threads=1)
-    last, warm, cold, changes = solver.solve(), 0.0, 0.0, 0.0
+    solver.solve()
+    last, warm, cold, changes = solver.solve(), 0.0, 0.0, 0.0  # twice: what is made once, is made
     for _ in range(STEPS):
         x = x @ move.T + np.nan_to_num(last.x[:, :1]) * push.T + 0.02 * rng.normal(size=x.shape)
         given = vectors(x)

@@ -403,8 +403,8 @@ class LpBatch(_Batch):
 class QpBatch(_Batch):
     """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in cones; arrays as of solve_qp.
 
-    The method auto begins with the rows that were active before where there are no cones, and keeps factors where
-    problems share a definite P and A. The methods active_set, admm and projected start at the latest
+    The method auto begins with the rows that were active before where there are no cones; it keeps factors where
+    problems share a definite P and A. Where they have their own, it does so from the second solve with them on. The methods active_set, admm and projected start at the latest
     answer. What a start leaves without a verdict is solved again without one."""
 
     _ranks = {"P": 2, "q": 1, "A": 2, "l": 1, "u": 1, "C": 2, "b": 1}
@@ -418,11 +418,12 @@ class QpBatch(_Batch):
         self._method = method
         self._keeper: Any = None
         self._kept_for: int | None = None  # problems of the keeper, where they have their own matrices
+        self._new = True  # matrices that no solve has seen
         self._held: np.ndarray | None = None
 
     def update(self, *, problems: Any = None, **arrays: Any) -> QpBatch:
         if not {"P", "A"}.isdisjoint(arrays):
-            self._keeper = None
+            self._keeper, self._new = None, True
         super().update(problems=problems, **arrays)
         return self
 
@@ -452,6 +453,8 @@ class QpBatch(_Batch):
         if self._keeper is None or self._kept_for not in (self.problems, None):
             if len(self._held) != self.problems or not self._plain(_core.qp_settings(), "P", "A", shared=False):
                 return False
+            if self._new and self._own_matrices():
+                return False  # a keeper costs as much as a solve does
             self._keeper = self._keeper_of(np.arange(self.problems))
             self._kept_for = self.problems if self._own_matrices() else None
         m = self._arrays["A"].shape[-2]
@@ -552,6 +555,7 @@ class QpBatch(_Batch):
             done = np.flatnonzero(result.status != Status.cancelled)
             y = fields["dual"][done]
             self._held[done] = np.where(y > 0.0, 2, y < 0.0)
+        self._new = False
         self._last = result
         self._learn(result.solution, result.dual, result.status)
         return result

@@ -138,6 +138,7 @@ def test_qps_with_matrices_of_their_own(own):
         if step == 2:
             A = A + 0.01 * rng.normal(size=A.shape)
             solver.update(A=A)
+            assert solver.solve().verify().all()
         warm = solver.update(q=q).solve()
         cold = carom.solve_qp(P, q, A, -np.ones(24), np.ones(24), method="active_set")
         np.testing.assert_array_equal(warm.status, cold.status)
@@ -161,6 +162,7 @@ def test_matrices_that_are_not_definite_take_no_harm():
     A, q = rng.normal(size=(count, 12, 6)), rng.normal(size=(count, 6))
     A[:, :6] = np.eye(6)
     solver = carom.QpBatch(P, q, A, -np.ones(12), np.ones(12))
+    solver.solve()
     solver.solve()
     q = q + 0.1 * rng.normal(size=q.shape)
     warm, cold = solver.update(q=q).solve(), carom.solve_qp(P, q, A, -np.ones(12), np.ones(12))
