@@ -158,8 +158,10 @@ TEST(SolverObjects, QpsWithMatricesOfTheirOwnBeginWithWhatWasActive) {
       for (double& value : q) value *= 1.01;
     }
     if (m > 1) EXPECT_LT(2 * changes[1], changes[0]);
+    const Values few(static_cast<std::size_t>(n), 1.0);
+    const auto sets = std::span(held).first(static_cast<std::size_t>(m));
     EXPECT_EQ(test::refusal([&] {
-                solver.solve({1, Values(n, 1.0), qps.lower, qps.upper}, std::span(held).first(m));
+                solver.solve({1, few, qps.lower, qps.upper}, sets);
               }),
               "problems is 1: must be as many as have matrices, 50");
   }
