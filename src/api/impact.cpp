@@ -79,16 +79,20 @@ void require_stores(const ImpactBatch& batch, const ImpactSettings& settings, Ba
              std::to_string(batch.contacts));
     }
   }
-  if (backend != Backend::cpu) {
-    refuse("backend must be cpu, not " + std::string(to_string(backend)));
+  if (backend == Backend::reference && settings.method == ImpactMethod::lcp &&
+      settings.selection == Selection::random) {
+    refuse("selection must not be random with method lcp and backend reference");
   }
 }
 
 /// Whether some samples have stores.
 bool bounces(const ImpactBatch& batch) {
   const auto some = [](const Buffer<double>& high, const Buffer<double>& low) {
-    for (std::size_t k = 0; k < high.size(); ++k) {
-      if (high.data()[k] > (low.empty() ? 0.0 : low.data()[k])) return true;
+    if (high.empty()) return false;
+    const std::vector<double> most = high.to_vector(),
+                              least = low.to_vector();  // from a device too
+    for (std::size_t k = 0; k < most.size(); ++k) {
+      if (most[k] > (least.empty() ? 0.0 : least[k])) return true;
     }
     return false;
   };

@@ -84,56 +84,59 @@ void ImpactAccumulator::book(const TrajectoryRow& row) {
     for (int i = 0; i < contacts_; ++i) sum += lost[i];
     return row.energy > 0.0 ? sum / row.energy : 0.0;
   };
-  constexpr double kUnit = 1099511627776.0;
   const double compression = total(row.books->lost_compression);
   const double friction = total(row.books->lost_friction);
-  lost_compression_ += std::llround(compression * kUnit);
-  lost_friction_ += std::llround(friction * kUnit);
+  books_.lost_compression += std::llround(compression * SummedBooks::kUnit);
+  books_.lost_friction += std::llround(friction * SummedBooks::kUnit);
   if (row.books->guarded) ++totals_.guarded;
   if (row.books->trimmed) ++totals_.trimmed;
   const auto least = [this](double& to, double value) {
-    to = booked_ == 0 ? value : std::min(to, value);
+    to = books_.samples == 0 ? value : std::min(to, value);
   };
   const auto most = [this](double& to, double value) {
-    to = booked_ == 0 ? value : std::max(to, value);
+    to = books_.samples == 0 ? value : std::max(to, value);
   };
   least(totals_.min_energy_ratio, row.energy_ratio);
   least(totals_.lost_compression_min, compression);
   most(totals_.lost_compression_max, compression);
   least(totals_.lost_friction_min, friction);
   most(totals_.lost_friction_max, friction);
-  ++booked_;
+  ++books_.samples;
+}
+
+void ImpactAccumulator::merge_totals(const ImpactSummary& part, const SummedBooks& books) {
+  if (books.samples > 0 && books_.samples == 0) {  // NaN, which no other number is less than
+    totals_.min_energy_ratio = part.min_energy_ratio;
+    totals_.lost_compression_min = part.lost_compression_min;
+    totals_.lost_compression_max = part.lost_compression_max;
+    totals_.lost_friction_min = part.lost_friction_min;
+    totals_.lost_friction_max = part.lost_friction_max;
+  }
+  books_.samples += books.samples;
+  books_.lost_compression += books.lost_compression;
+  books_.lost_friction += books.lost_friction;
+  merge_fields(totals_, part);
 }
 
 void ImpactAccumulator::merge(const ImpactAccumulator& other) {
-  if (other.booked_ > 0 && booked_ == 0) {  // NaN, which no other number is less than
-    totals_.min_energy_ratio = other.totals_.min_energy_ratio;
-    totals_.lost_compression_min = other.totals_.lost_compression_min;
-    totals_.lost_compression_max = other.totals_.lost_compression_max;
-    totals_.lost_friction_min = other.totals_.lost_friction_min;
-    totals_.lost_friction_max = other.totals_.lost_friction_max;
-  }
-  booked_ += other.booked_;
-  lost_compression_ += other.lost_compression_;
-  lost_friction_ += other.lost_friction_;
-  merge_fields(totals_, other.totals_);
+  merge_totals(other.totals_, other.books_);
   lower(contact_min_, other.contact_min_.data());
   raise(contact_max_, other.contact_max_.data());
   for (const auto& [modes, count] : other.modes_) modes_[modes] += count;
   if (net_.enabled()) net_.merge(other.net_);
 }
 
-void ImpactAccumulator::merge(const ImpactSummary& part) {
-  merge_fields(totals_, part);
+void ImpactAccumulator::merge(const ImpactSummary& part, const SummedBooks& books) {
+  merge_totals(part, books);
   for (const auto& [modes, count] : part.mode_counts) modes_[modes] += count;
 }
 
 ImpactSummary ImpactAccumulator::summary() const {
   ImpactSummary result = totals_;
-  if (booked_ > 0) {
-    const double unit = 0x1.0p-40 / static_cast<double>(booked_);
-    result.lost_compression_mean = static_cast<double>(lost_compression_) * unit;
-    result.lost_friction_mean = static_cast<double>(lost_friction_) * unit;
+  if (books_.samples > 0) {
+    const double unit = 0x1.0p-40 / static_cast<double>(books_.samples);
+    result.lost_compression_mean = static_cast<double>(books_.lost_compression) * unit;
+    result.lost_friction_mean = static_cast<double>(books_.lost_friction) * unit;
   }
   result.status = totals_.failed > 0 ? Status::inaccurate : Status::solved;
   lower(result.normal_velocity_min, contact_min_.data());

@@ -36,6 +36,13 @@ struct TrajectoryRow {
   double energy = 0.0;                         ///< with books: before the impact [J]
 };
 
+/// Losses of the trajectories that had stores, summed over samples in units of 2^-40 of the energy
+/// before: in integers, so that the order does not matter.
+struct SummedBooks {
+  static constexpr double kUnit = 1099511627776.0;  // 2^40
+  std::int64_t samples = 0, lost_compression = 0, lost_friction = 0;
+};
+
 /// Sums up trajectories of one problem. Any split of the samples among accumulators that are merged
 /// afterwards gives the same summary and the same net.
 class ImpactAccumulator {
@@ -51,7 +58,7 @@ class ImpactAccumulator {
   void merge(const ImpactAccumulator& other);
   /// Adds what a backend summed up itself; its ranges are infinite where no sample terminated. The
   /// net points of those samples go to net() one by one.
-  void merge(const ImpactSummary& part);
+  void merge(const ImpactSummary& part, const SummedBooks& books = {});
   NetBuilder& net() { return net_; }
 
   [[nodiscard]] ImpactSummary summary() const;
@@ -61,14 +68,13 @@ class ImpactAccumulator {
 
  private:
   void book(const TrajectoryRow& row);
+  void merge_totals(const ImpactSummary& part, const SummedBooks& books);
 
   int nv_ = 0;
   int contacts_ = 0;
   int rows_ = 0;
   ImpactSummary totals_;
-  /// Sums of losses over samples, in units of 2^-40 of the energy before: in integers, so that the
-  /// order does not matter.
-  std::int64_t booked_ = 0, lost_compression_ = 0, lost_friction_ = 0;
+  SummedBooks books_;
   std::vector<double> contact_min_, contact_max_;  ///< of samples added, normals first
   std::unordered_map<std::uint64_t, std::int64_t> modes_;
   struct Counter {

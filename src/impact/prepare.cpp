@@ -25,9 +25,9 @@ PreparedImpacts::PreparedImpacts(const ImpactBatch& batch, const ImpactSettings&
       m_(batch.contacts),
       rows_(batch.contact_rows()),
       batch_(&batch),
-      law_(settings.law),
-      vary_(settings.vary),
       inelastic_(static_cast<std::size_t>(m_), 0.0) {
+  settings_.law = settings.law;
+  settings_.vary = settings.vary;
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto nv = static_cast<std::size_t>(nv_);
   const auto rows = static_cast<std::size_t>(rows_);
@@ -112,18 +112,23 @@ kernels::ImpactProblemView PreparedImpacts::view(std::int64_t p) const {
 }
 
 std::optional<kernels::RestitutionView> PreparedImpacts::restitution(std::int64_t p) const {
+  return restitution_of(*batch_, p, settings_, inelastic_.data());
+}
+
+std::optional<kernels::RestitutionView> restitution_of(const ImpactBatch& batch, std::int64_t p,
+                                                       const ImpactSettings& settings,
+                                                       const double* inelastic) {
   const auto of = [&](const Buffer<double>& values, const double* otherwise) {
-    return values.empty() ? otherwise : values.data() + p * m_;
+    return values.empty() ? otherwise : values.data() + p * batch.contacts;
   };
-  const double* const mu = of(batch_->friction, nullptr);
-  const kernels::RestitutionView view{
-      .restitution_low = of(batch_->restitution_low, inelastic_.data()),
-      .restitution_high = of(batch_->restitution_high, inelastic_.data()),
-      .friction_low = mu,
-      .friction_high = of(batch_->friction_high, mu),
-      .law = law_,
-      .vary = vary_};
-  for (int i = 0; i < m_; ++i) {
+  const double* const mu = of(batch.friction, nullptr);
+  const kernels::RestitutionView view{.restitution_low = of(batch.restitution_low, inelastic),
+                                      .restitution_high = of(batch.restitution_high, inelastic),
+                                      .friction_low = mu,
+                                      .friction_high = of(batch.friction_high, mu),
+                                      .law = settings.law,
+                                      .vary = settings.vary};
+  for (int i = 0; i < batch.contacts; ++i) {
     if (view.restitution_high[i] > 0.0 || view.friction_high[i] > mu[i]) return view;
   }
   return std::nullopt;

@@ -39,13 +39,18 @@ class PreparedImpacts {
   int m_;
   int rows_;
   const ImpactBatch* batch_;
-  RestitutionLaw law_;
-  bool vary_;
+  ImpactSettings settings_;        ///< law and vary alone
   std::vector<double> inelastic_;  ///< zeros, [m]
   std::vector<std::uint8_t> valid_;
   std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_,
       step_size_, contact_speed_, closing_;
 };
+
+/// PreparedImpacts::restitution of problem p of a batch in host memory, of which nothing but
+/// friction and intervals is read. inelastic: zeros, [m], which the view may point to.
+std::optional<kernels::RestitutionView> restitution_of(const ImpactBatch& batch, std::int64_t p,
+                                                       const ImpactSettings& settings,
+                                                       const double* inelastic);
 
 /// Problem p of a batch in host memory.
 ImpactProblem problem_of(const ImpactBatch& batch, std::int64_t p);

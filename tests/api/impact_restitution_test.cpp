@@ -403,16 +403,12 @@ TEST(Restitution, IsJudgedByItsPieces) {
 }
 
 TEST(Restitution, RefusesWhatIsNone) {
-  const auto sampled = [](auto&& change, ImpactMethod method = ImpactMethod::events,
-                          Backend backend = Backend::cpu) {
+  const auto sampled = [](auto&& change) {
     ImpactProblem block = models::build("rocking_block");
     set_restitution(block, 0.2, 0.4);
     change(block);
-    ImpactSettings settings = events(8);
-    settings.method = method;
-    return test::refusal([&] { sample_impacts(make_batch({&block, 1}), settings, backend); });
+    return test::refusal([&] { followed(block, events(8)); });
   };
-  const auto as_it_is = [](ImpactProblem&) {};
   test::expect_names(sampled([](ImpactProblem& p) { p.restitution_high[1] = 1.5; }),
                      {"restitution_high[1]", "1.5", "restitution_low..1"});
   test::expect_names(sampled([](ImpactProblem& p) { p.restitution_low[0] = -0.5; }),
@@ -427,8 +423,6 @@ TEST(Restitution, RefusesWhatIsNone) {
                      {"restitution_high", "1", "2"});
   test::expect_names(sampled([](ImpactProblem& p) { p.restitution_low.clear(); }),
                      {"restitution_low", "left out", "other end"});
-  test::expect_names(sampled(as_it_is, ImpactMethod::events, Backend::reference),
-                     {"restitution_high", "backend", "reference"});
   ImpactProblem block = models::build("rocking_block");
   set_restitution(block, 0.0, 0.4);
   test::expect_names(test::refusal([&] { enclose_impact(block); }),

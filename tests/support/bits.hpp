@@ -96,6 +96,9 @@ inline void expect_identical_sets(const ImpactResult& a, const ImpactResult& b) 
   for (std::size_t p = 0; p < a.paths.size(); ++p) {
     EXPECT_EQ(a.paths[p].offset, b.paths[p].offset);
     EXPECT_EQ(first_difference(a.paths[p].velocity, b.paths[p].velocity), -1);
+    EXPECT_EQ(first_difference(a.paths[p].impulse, b.paths[p].impulse), -1);
+    EXPECT_EQ(first_difference(a.paths[p].restitution, b.paths[p].restitution), -1);
+    EXPECT_EQ(first_difference(a.paths[p].friction, b.paths[p].friction), -1);
   }
 }
 

@@ -130,6 +130,79 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
   }
 }
 
+enum BookCount { kBooked, kGuardedCount, kTrimmedCount, kCompression, kFriction, kBookCounts };
+/// Quantities of energies, of which slices have a smallest and a largest.
+enum BookRange { kEnergyRatio, kLostCompression, kLostFriction, kBookRanges };
+
+struct BookLaunch {
+  TrajectoryArrays out;
+  Chunk chunk;
+  int slices, m;
+  const double* energy;  ///< of the chunk's first problem and those after it
+  double* ranges;        ///< [problems, slices, kBookRanges, 2]
+  std::int64_t* counts;  ///< [problems, slices, kBookCounts]
+};
+
+/// std::llround, whatever the device makes of halves.
+CAROM_INLINE std::int64_t rounded(double x) {
+  const auto whole = static_cast<std::int64_t>(x);
+  const double rest = x - static_cast<double>(whole);
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
+}
+
+/// As ImpactAccumulator does on the host. A block is one warp; a task is a slice.
+__global__ void __launch_bounds__(WarpLanes::kWidth)
+    sum_slices(const __grid_constant__ BookLaunch launch, int tasks) {
+  const WarpLanes lanes;
+  const TrajectoryArrays& out = launch.out;
+  for (int slice = Grid::block(); slice < tasks; slice += Grid::blocks()) {
+    const int problem = slice / launch.slices;
+    const int first = problem * launch.chunk.samples;
+    const int begin = first + (slice - problem * launch.slices) * kSlice;
+    const int past = first + launch.chunk.samples;
+    const int end = begin + kSlice < past ? begin + kSlice : past;
+    const double energy = launch.energy[problem];
+    Range range[kBookRanges];
+    for (Range& each : range) each = {kernels::kInfinity, -kernels::kInfinity};
+    std::int64_t sum[kBookCounts] = {};
+    for (int slot = begin + WarpLanes::lane(); slot < end; slot += WarpLanes::kWidth) {
+      if (out.status[slot] != TrajectoryStatus::terminated) continue;
+      double lost[2] = {};
+      for (int i = 0; i < launch.m; ++i) {
+        lost[0] += out.lost_compression[static_cast<long>(slot) * launch.m + i];
+        lost[1] += out.lost_friction[static_cast<long>(slot) * launch.m + i];
+      }
+      for (double& share : lost) share = energy > 0.0 ? share / energy : 0.0;
+      const double value[kBookRanges] = {out.energy_ratio[slot], lost[0], lost[1]};
+      for (int q = 0; q < kBookRanges; ++q) {
+        range[q] = {smaller_of(range[q].low, value[q]), larger_of(range[q].high, value[q])};
+      }
+      ++sum[kBooked];
+      if ((out.ended_by[slot] & kGuarded) != 0) ++sum[kGuardedCount];
+      if ((out.ended_by[slot] & kTrimmed) != 0) ++sum[kTrimmedCount];
+      sum[kCompression] += rounded(lost[0] * SummedBooks::kUnit);
+      sum[kFriction] += rounded(lost[1] * SummedBooks::kUnit);
+    }
+    for (Range& each : range) {
+      each.low = lanes.reduce(each.low, [](double a, double b) { return smaller_of(a, b); });
+      each.high = lanes.reduce(each.high, [](double a, double b) { return larger_of(a, b); });
+    }
+    for (std::int64_t& each : sum) {
+      each = lanes.reduce(each, [](std::int64_t a, std::int64_t b) { return a + b; });
+    }
+    lanes.for_each(1, [&](int) {
+      for (int q = 0; q < kBookRanges; ++q) {
+        double* const to = launch.ranges + (static_cast<long>(slice) * kBookRanges + q) * 2;
+        to[0] = range[q].low;
+        to[1] = range[q].high;
+      }
+      for (int c = 0; c < kBookCounts; ++c) {
+        launch.counts[static_cast<long>(slice) * kBookCounts + c] = sum[c];
+      }
+    });
+  }
+}
+
 /// Keys of the mode histogram: problem and modes of a terminated slot, beyond all others elsewhere.
 __global__ void __launch_bounds__(kThreads)
     mode_keys(const __grid_constant__ SummaryLaunch launch, int mode_bits, std::uint64_t* keys) {
@@ -149,7 +222,7 @@ std::size_t ChunkSummary::bytes_per_problem(int velocities, int contact_rows) {
 }
 
 std::vector<ProblemTotals> ChunkSummary::run(int dimension, const SampleLaunch& launch,
-                                             cudaStream_t stream) {
+                                             StoreKind stores, cudaStream_t stream) {
   const int nv = launch.run.velocities;
   const int m = launch.run.contacts;
   const int rows = dimension * m;
@@ -206,7 +279,52 @@ std::vector<ProblemTotals> ChunkSummary::run(int dimension, const SampleLaunch& 
     s.tangent_velocity_min.assign(normals + m, low.end());
     s.tangent_velocity_max.assign(normals_high + m, high.end());
   }
+  if (stores != StoreKind::none) sum_books(launch, totals, stream);
   return totals;
+}
+
+void ChunkSummary::sum_books(const SampleLaunch& launch, std::vector<ProblemTotals>& totals,
+                             cudaStream_t stream) {
+  const int slices = (launch.chunk.samples + kSlice - 1) / kSlice;
+  const std::size_t all = totals.size() * static_cast<std::size_t>(slices);
+  BookLaunch books{launch.out, launch.chunk, slices, launch.run.contacts,
+                   nullptr,    nullptr,      nullptr};
+  books.energy = launch.problems.energy + (launch.chunk.first_problem - launch.problems.first);
+  books.ranges = ranges_.reserve(all * kBookRanges * 2);
+  books.counts = counts_.reserve(all * kBookCounts);
+  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(all, 1U << 16));
+  launch_kernel("sum_slices", sum_slices, {blocks, WarpLanes::kWidth}, stream, books,
+                static_cast<int>(all));
+  std::vector<double> ranges(all * kBookRanges * 2);
+  std::vector<std::int64_t> counts(all * kBookCounts);
+  download(ranges.data(), books.ranges, ranges.size(), stream);
+  download(counts.data(), books.counts, counts.size(), stream);
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  for (std::size_t slice = 0; slice < all; ++slice) {
+    ProblemTotals& to = totals[slice / static_cast<std::size_t>(slices)];
+    const std::int64_t* const count = counts.data() + slice * kBookCounts;
+    if (count[kBooked] == 0) continue;
+    ImpactSummary& s = to.summary;
+    const bool fresh = to.books.samples == 0;
+    const auto least = [&](double& value, BookRange q) {
+      const double own = ranges[(slice * kBookRanges + q) * 2];
+      value = fresh ? own : std::min(value, own);
+    };
+    const auto most = [&](double& value, BookRange q) {
+      const double own = ranges[(slice * kBookRanges + q) * 2 + 1];
+      value = fresh ? own : std::max(value, own);
+    };
+    least(s.min_energy_ratio, kEnergyRatio);
+    least(s.lost_compression_min, kLostCompression);
+    most(s.lost_compression_max, kLostCompression);
+    least(s.lost_friction_min, kLostFriction);
+    most(s.lost_friction_max, kLostFriction);
+    to.books.samples += count[kBooked];
+    to.books.lost_compression += count[kCompression];
+    to.books.lost_friction += count[kFriction];
+    s.guarded += count[kGuardedCount];
+    s.trimmed += count[kTrimmedCount];
+  }
 }
 
 void ChunkSummary::count_modes(const SampleLaunch& launch, std::vector<ProblemTotals>& totals,

@@ -7,12 +7,14 @@
 
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/runtime.hpp"
+#include "impact/accumulate.hpp"
 
 namespace carom::cuda {
 
 /// What the trajectories of one problem did within a chunk.
 struct ProblemTotals {
   ImpactSummary summary;     ///< ranges are infinite where no sample terminated
+  SummedBooks books;         ///< without stores: none
   std::int64_t dropped = 0;  ///< neither failed nor in the net
   [[nodiscard]] std::int64_t in_net() const { return summary.samples - summary.failed - dropped; }
 };
@@ -21,7 +23,8 @@ struct ProblemTotals {
 class ChunkSummary {
  public:
   /// Totals of the chunk's problems, in order. Waits for the stream.
-  std::vector<ProblemTotals> run(int dimension, const SampleLaunch& launch, cudaStream_t stream);
+  std::vector<ProblemTotals> run(int dimension, const SampleLaunch& launch, StoreKind stores,
+                                 cudaStream_t stream);
 
   /// Device bytes needed for each problem of a chunk.
   static std::size_t bytes_per_problem(int velocities, int contact_rows);
@@ -29,6 +32,8 @@ class ChunkSummary {
  private:
   void count_modes(const SampleLaunch& launch, std::vector<ProblemTotals>& totals,
                    cudaStream_t stream);
+  void sum_books(const SampleLaunch& launch, std::vector<ProblemTotals>& totals,
+                 cudaStream_t stream);
 
   DeviceArray<double> ranges_;
   DeviceArray<std::int64_t> counts_;

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <int M>
+template <int M, StoreKind Kind>
 __global__ void __launch_bounds__(kThreads)
     follow_event_trajectories(const __grid_constant__ SampleLaunch launch) {
   double v[kMaxDeviceVelocities], u[2 * M], total[2 * M];
@@ -52,38 +52,52 @@ __global__ void __launch_bounds__(kThreads)
         view_of<2>(launch.problems, launch.run.velocities, M, address.problem);
     const kernels::EventTable<Device, M> table =
         table_of<M>(launch, view, address.problem - launch.chunk.first_problem);
-    kernels::EventTrajectory<Device, M> trajectory(launch.run, view, scratch, table);
-    const kernels::TrajectoryEnd end =
-        trajectory.run(launch.run.index_of(address.problem),
-                       static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
-    store_trajectory<2>(lane, launch, slot, end, scratch);
+    const std::uint32_t index = launch.run.index_of(address.problem);
+    const auto sample = static_cast<std::uint64_t>(address.sample);
+    if constexpr (Kind == StoreKind::none) {
+      kernels::EventTrajectory<Device, M> trajectory(launch.run, view, scratch, table);
+      const kernels::TrajectoryEnd end = trajectory.run(index, sample, path_of(launch, slot));
+      store_trajectory<2>(lane, launch, slot, end, scratch);
+    } else {
+      using Stores = kernels::OnePlanarStores<M>;
+      const kernels::RestitutionView restitution = restitution_of(launch, address.problem);
+      kernels::StoreBooks books;
+      Stores stores(launch.run, view, restitution, books);
+      kernels::EventTrajectory<Device, M, Stores> trajectory(launch.run, view, scratch, table,
+                                                             &stores);
+      const kernels::TrajectoryEnd end = trajectory.run(index, sample, path_of(launch, slot));
+      store_trajectory<2>(lane, launch, slot, end, scratch);
+      store_books(launch, slot, end, books);
+    }
   }
 }
 
 template <int M>
-void follow(const SampleLaunch& launch, cudaStream_t stream) {
+void follow(const SampleLaunch& launch, StoreKind stores, cudaStream_t stream) {
   const auto blocks = [](std::int64_t threads) { return (threads + kThreads - 1) / kThreads; };
   const std::int64_t modes =
       static_cast<std::int64_t>(launch.chunk.problems) * kernels::event_modes(M);
   launch_kernel("solve_event_modes", solve_event_modes<M>, {blocks(modes), kThreads}, stream,
                 launch);
-  launch_kernel("follow_event_trajectories", follow_event_trajectories<M>,
+  launch_kernel("follow_event_trajectories",
+                stores == StoreKind::none ? follow_event_trajectories<M, StoreKind::none>
+                                          : follow_event_trajectories<M, StoreKind::planar>,
                 {blocks(launch.chunk.slots()), kThreads}, stream, launch);
 }
 
 }  // namespace
 
-void follow_events(const SampleLaunch& launch, cudaStream_t stream) {
+void follow_events(const SampleLaunch& launch, StoreKind stores, cudaStream_t stream) {
   static_assert(kernels::kMaxEventContacts == 4);
   switch (launch.run.contacts) {
     case 1:
-      return follow<1>(launch, stream);
+      return follow<1>(launch, stores, stream);
     case 2:
-      return follow<2>(launch, stream);
+      return follow<2>(launch, stores, stream);
     case 3:
-      return follow<3>(launch, stream);
+      return follow<3>(launch, stores, stream);
     default:
-      return follow<4>(launch, stream);
+      return follow<4>(launch, stores, stream);
   }
 }
 

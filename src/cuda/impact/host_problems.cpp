@@ -4,6 +4,9 @@
 
 #include "core/arrays.hpp"
 #include "core/parallel.hpp"
+#include "impact/accumulate.hpp"
+#include "impact/kernels/event_table.hpp"
+#include "impact/kernels/planar_stores.hpp"
 
 namespace carom::cuda {
 
@@ -46,6 +49,7 @@ std::size_t bytes_per_problem(const ImpactBatch& batch, const ImpactSettings& se
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   std::size_t reals = nv * nv + 2 * nv * rows + rows * rows + 2 * m + nv + rows + 4;
+  if (has_stores(batch)) reals += 3 * m;
   const TableNeeds needs = table_needs(batch, settings);
   const auto table = static_cast<std::size_t>(
       largest_mode_table(batch.dimension, batch.contacts, settings.friction_directions));
@@ -53,8 +57,37 @@ std::size_t bytes_per_problem(const ImpactBatch& batch, const ImpactSettings& se
   return reals * sizeof(double);
 }
 
+std::vector<StoreKind> store_kinds(const ImpactBatch& batch, const ImpactSettings& settings) {
+  std::vector<StoreKind> kinds(static_cast<std::size_t>(batch.problems), StoreKind::none);
+  if (!has_stores(batch)) return kinds;
+  const std::vector<double> inelastic(static_cast<std::size_t>(batch.contacts), 0.0);
+  const bool tabled = settings.method == ImpactMethod::events && batch.dimension == 2 &&
+                      batch.contacts <= kernels::kMaxEventContacts;
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    const auto view = restitution_of(batch, p, settings, inelastic.data());
+    if (!view) continue;
+    kinds[static_cast<std::size_t>(p)] = tabled && kernels::has_planar_stores(*view, batch.contacts)
+                                             ? StoreKind::planar
+                                             : StoreKind::any;
+  }
+  return kinds;
+}
+
+std::vector<std::uint8_t> with_tables(const ImpactBatch& batch,
+                                      const std::vector<std::uint8_t>& valid) {
+  std::vector<std::uint8_t> with = valid;
+  if (batch.friction_high.empty()) return with;
+  const std::int64_t m = batch.contacts;
+  for (std::int64_t k = 0; k < batch.problems * m; ++k) {
+    if (batch.friction_high.data()[k] > batch.friction.data()[k]) {
+      with[static_cast<std::size_t>(k / m)] = 0;
+    }
+  }
+  return with;
+}
+
 PackedTables build_tables(const TableSource& source, TableBreadth breadth, int threads) {
-  const auto problems = static_cast<std::int64_t>(source.valid.size());
+  const auto problems = static_cast<std::int64_t>(source.with_tables.size());
   const int m = source.run.contacts;
   const int rows = source.dimension * m;
   // Blocks of problems on their threads, then one after the other.
@@ -66,7 +99,7 @@ PackedTables build_tables(const TableSource& source, TableBreadth breadth, int t
     ModeTableBuilder builder(host_pilot_code());
     ModeTable table;
     for (std::int64_t p = begin; p < end; ++p) {
-      if (source.valid[static_cast<std::size_t>(p)] == 0) continue;
+      if (source.with_tables[static_cast<std::size_t>(p)] == 0) continue;
       kernels::ImpactProblemView view{};
       view.delassus = source.delassus + p * rows * rows;
       view.scale = source.scale + p * m;
@@ -112,10 +145,12 @@ HostProblems::HostProblems(const ImpactBatch& batch, const ImpactSettings& setti
                            const kernels::ImpactRun& run, std::int64_t begin, std::int64_t end)
     : first_(begin),
       part_(arrays::slice(batch, begin, end)),
-      prepared_(part_, part_of(settings, begin, end)) {
+      prepared_(part_, part_of(settings, begin, end)),
+      stores_(store_kinds(part_, settings)) {
   const TableNeeds needs = table_needs(batch, settings);
   const kernels::ImpactProblemView arrays = prepared_.view(0);
-  tables_ = build_tables({batch.dimension, run, prepared_.valid(), arrays.delassus, arrays.scale,
+  const std::vector<std::uint8_t> with = with_tables(part_, prepared_.valid());
+  tables_ = build_tables({batch.dimension, run, with, arrays.delassus, arrays.scale,
                           arrays.friction, arrays.contact_velocity, prepared_.step_size().data()},
                          needs, settings.threads);
 }

@@ -25,11 +25,19 @@ TableNeeds table_needs(const ImpactBatch& batch, const ImpactSettings& settings)
 /// Device bytes of one problem of the batch and its tables at most.
 std::size_t bytes_per_problem(const ImpactBatch& batch, const ImpactSettings& settings);
 
+/// Of each problem of a batch in host memory, of which nothing but friction and intervals is read.
+std::vector<StoreKind> store_kinds(const ImpactBatch& batch, const ImpactSettings& settings);
+
+/// Problems of [problems] that have a table: those that are valid and whose samples share their
+/// friction.
+std::vector<std::uint8_t> with_tables(const ImpactBatch& batch,
+                                      const std::vector<std::uint8_t>& valid);
+
 /// What tables are built from: a piece's arrays on the host, [problems, ..] each.
 struct TableSource {
   int dimension;
   kernels::ImpactRun run;
-  const std::vector<std::uint8_t>& valid;
+  const std::vector<std::uint8_t>& with_tables;  ///< [problems]
   const double *delassus, *scale, *friction, *contact_velocity, *step_size;
 };
 
@@ -61,12 +69,14 @@ class HostProblems {
   [[nodiscard]] const ImpactBatch& batch() const { return part_; }
   [[nodiscard]] const PreparedImpacts& prepared() const { return prepared_; }
   [[nodiscard]] const BreadthTables& tables() const { return tables_; }
+  [[nodiscard]] const std::vector<StoreKind>& stores() const { return stores_; }
 
  private:
   std::int64_t first_;
   ImpactBatch part_;
   PreparedImpacts prepared_;
   BreadthTables tables_;
+  std::vector<StoreKind> stores_;
 };
 
 /// The pieces of a host batch in turn; the next one is prepared while the device works on the last.

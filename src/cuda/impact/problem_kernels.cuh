@@ -55,6 +55,19 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
                 none((rows - m) * nv, [&](int i) { return not_finite(tangent[i]); }) &&
                 none(nv, [&](int i) { return not_finite(velocity[i]); }) &&
                 none(m, [&](int i) { return not_finite(friction[i]) || friction[i] < 0.0; });
+    const long contacts = static_cast<long>(p) * m;
+    if (launch.friction_high != nullptr) {
+      const double* high = launch.friction_high + contacts;
+      good =
+          good && none(m, [&](int i) { return not_finite(high[i]) || !(high[i] >= friction[i]); });
+    }
+    if (launch.restitution_high != nullptr) {
+      const double *low = launch.restitution_low + contacts,
+                   *high = launch.restitution_high + contacts;
+      good = good && none(m, [&](int i) {
+               return !(low[i] >= 0.0 && high[i] >= low[i] && high[i] <= 1.0);
+             });
+    }
     const double largest = -lanes
                                 .argmin(nv * nv, kernels::kInfinity,
                                         [&](int i) { return -kernels::magnitude(mass[i]); })

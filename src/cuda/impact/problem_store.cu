@@ -50,6 +50,7 @@ void ProblemStore::take(const HostProblems& piece, cudaStream_t stream) {
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
   valid_ = prepared.valid();
+  stores_ = piece.stores();
   const kernels::ImpactProblemView first = prepared.view(0);
   arrays_ = ProblemArrays{};
   arrays_.first = piece.first();
@@ -69,9 +70,28 @@ void ProblemStore::take(const HostProblems& piece, cudaStream_t stream) {
     facts_[p] = {prepared.step_size()[p], prepared.contact_speed()[p]};
   }
   arrays_.closing_impulse = closing_.upload(prepared.closing_impulse().data(), problems, stream);
+  take_intervals(batch, stream);
   take(piece.tables(), stream);
   // The piece may end here.
   cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+}
+
+/// Of a batch in either memory space, whose friction lies on the device.
+void ProblemStore::take_intervals(const ImpactBatch& batch, cudaStream_t stream) {
+  if (!has_stores(batch)) return;
+  const auto size =
+      static_cast<std::size_t>(batch.problems) * static_cast<std::size_t>(batch.contacts);
+  const auto place = [&](DeviceArray<double>& to, const Buffer<double>& from) -> const double* {
+    if (!from.empty() && from.space() == MemorySpace::device) return from.data();
+    if (!from.empty()) return to.upload(from.data(), size, stream);
+    double* const zeros = to.reserve(size);
+    cuda::check(cudaMemsetAsync(zeros, 0, size * sizeof(double), stream), "cudaMemsetAsync");
+    return zeros;
+  };
+  arrays_.restitution_low = place(restitution_low_, batch.restitution_low);
+  arrays_.restitution_high = place(restitution_high_, batch.restitution_high);
+  arrays_.friction_high =
+      batch.friction_high.empty() ? arrays_.friction : place(friction_high_, batch.friction_high);
 }
 
 void ProblemStore::take(const BreadthTables& tables, cudaStream_t stream) {
@@ -186,6 +206,7 @@ void ProblemStore::screen(const ImpactBatch& whole, const ImpactSettings& settin
   arrays_.energy = launch.energy;
   arrays_.step_size = launch.step_sizes;
   arrays_.closing_impulse = launch.closing_impulse;
+  take_intervals(batch, stream);
 }
 
 void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& settings,
@@ -196,6 +217,16 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
   const auto problems = static_cast<std::size_t>(batch.problems);
   const auto m = static_cast<std::size_t>(batch.contacts);
   const auto rows = static_cast<std::size_t>(batch.contact_rows());
+  ImpactBatch intervals;
+  static_cast<ImpactSizes&>(intervals) = batch;
+  if (has_stores(batch)) {
+    intervals.friction = batch.friction.to(MemorySpace::host);
+    for (const auto which : {&ImpactBatch::restitution_low, &ImpactBatch::restitution_high,
+                             &ImpactBatch::friction_high}) {
+      if (!(batch.*which).empty()) intervals.*which = (batch.*which).to(MemorySpace::host);
+    }
+  }
+  stores_ = store_kinds(intervals, settings);
   const TableNeeds needs = table_needs(batch, settings);
   if (!needs.any()) return take(BreadthTables{}, stream);
   // Tables are built on the host from what the device prepared.
@@ -205,9 +236,10 @@ void ProblemStore::prepare(const ImpactBatch& whole, const ImpactSettings& setti
     download(to.data(), from, size, stream);
     return to.data();
   };
+  const std::vector<std::uint8_t> with = with_tables(intervals, valid_);
   const TableSource source{batch.dimension,
                            run,
-                           valid_,
+                           with,
                            fetch(delassus, arrays_.delassus, problems * rows * rows),
                            fetch(scale, arrays_.scale, problems * m),
                            fetch(friction, arrays_.friction, problems * m),

@@ -39,6 +39,7 @@ class ProblemStore {
   [[nodiscard]] ProblemArrays arrays(TableBreadth breadth) const;
   /// Of problem p of the batch.
   [[nodiscard]] bool valid(std::int64_t p) const { return valid_[place(p)] != 0; }
+  [[nodiscard]] StoreKind stores(std::int64_t p) const { return stores_[place(p)]; }
   [[nodiscard]] ProblemFacts facts(std::int64_t p) const { return facts_[place(p)]; }
   /// One after the last.
   [[nodiscard]] std::int64_t end() const {
@@ -59,13 +60,16 @@ class ProblemStore {
   };
 
   void take(const BreadthTables& tables, cudaStream_t stream);
+  void take_intervals(const ImpactBatch& batch, cudaStream_t stream);
   void factorise(int nv, int rows, int problems, const LibraryHandles& handles);
 
   ProblemArrays arrays_{};
   std::vector<std::uint8_t> valid_;
+  std::vector<StoreKind> stores_;
   std::vector<ProblemFacts> facts_;
   DeviceArray<double> mass_, jacobian_, response_, delassus_, scale_, friction_, velocity_;
   DeviceArray<double> contact_velocity_, energy_, step_size_, closing_;
+  DeviceArray<double> restitution_low_, restitution_high_, friction_high_;
   DeviceTables narrow_, wide_;
   // of the preparation on the device
   DeviceArray<double> contact_speed_, epsilon_;

@@ -19,16 +19,6 @@ namespace carom::cuda {
 
 namespace {
 
-/// With the arrays of restitution, which the device does not compute.
-struct KeptArrays : TrajectoryArrays {
-  double* restitution = nullptr;
-  double* friction = nullptr;
-  double* stored = nullptr;
-  double* released = nullptr;
-  double* lost_compression = nullptr;
-  double* lost_friction = nullptr;
-};
-
 /// One call of sample_impacts, or a device's shard of it. Chunks are run one after another; a chunk
 /// holds a stretch of one problem's samples, or all samples of several problems.
 class Sampling {
@@ -46,11 +36,14 @@ class Sampling {
         m_(batch.contacts),
         rows_(batch.contact_rows()),
         net_(wants_net(settings)),
+        stored_(has_stores(batch) ? m_ : 0),
         paths_(std::min(settings.keep_paths, settings.samples)),
         sobol_(run_directions(batch, settings)),
         tabled_(wants_mode_table(batch.dimension, batch.contacts, settings)) {
     launch_.run = impact_run(batch, settings, sobol_);
     host_run_ = launch_.run;
+    launch_.law = settings.law;
+    launch_.vary = settings.vary;
     if (!sobol_.empty()) {
       launch_.run.sobol_directions = scratch_.sobol.upload(sobol_.data(), sobol_.size(), stream_);
     }
@@ -92,7 +85,9 @@ class Sampling {
       }
       const std::int64_t most = p < end ? std::min(most_problems, end - p) : 1;
       std::int64_t count = 1;
-      while (count < most && scratch_.problems.valid(p + count)) ++count;
+      while (count < most && scratch_.problems.valid(p + count) && stores(p + count) == stores(p)) {
+        ++count;
+      }
       run_problems(p, static_cast<int>(count));
       p += count;
     }
@@ -109,7 +104,8 @@ class Sampling {
 
   /// Slots whose arrays fit the policy.
   [[nodiscard]] std::int64_t slots_of_a_chunk() const {
-    const std::size_t fitting = policy_.chunk_bytes / ChunkArrays::bytes_per_slot(nv_, rows_, net_);
+    const std::size_t fitting =
+        policy_.chunk_bytes / ChunkArrays::bytes_per_slot(nv_, rows_, net_, stored_);
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(fitting), 1, policy_.chunk);
   }
 
@@ -160,17 +156,25 @@ class Sampling {
     result_.summary.push_back(std::move(refused));
     if (net_) result_.net.push_back(accumulator(p).finish_net(settings_));
     if (settings_.keep_paths > 0) {
-      result_.paths.push_back(
-          join_paths(std::vector<std::vector<double>>(static_cast<std::size_t>(paths_)), nv_));
+      result_.paths.push_back(join_paths(PathsOf(static_cast<std::size_t>(paths_)), nv_));
     }
     if (shard_ != nullptr) {
       shard_->sums.push_back(accumulator(p));
       shard_->paths.emplace_back(static_cast<std::size_t>(paths_));
+      shard_->rows.push_back(path_row(StoreKind::none));
     }
     progress_.samples_done += settings_.samples;
   }
 
-  /// None of problems that were never prepared.
+  using PathsOf = std::vector<std::vector<double>>;  // one per kept sample
+
+  /// None of problems that were never prepared; likewise below.
+  [[nodiscard]] StoreKind stores(std::int64_t p) const {
+    return p < prepared_end_ ? scratch_.problems.stores(p) : StoreKind::none;
+  }
+  [[nodiscard]] kernels::PathRow path_row(StoreKind kind) const {
+    return kind == StoreKind::none ? kernels::PathRow{nv_, 0, 0} : kernels::PathRow{nv_, rows_, m_};
+  }
   [[nodiscard]] ProblemFacts facts_of(std::int64_t p) const {
     return p < prepared_end_ ? scratch_.problems.facts(p) : ProblemFacts{};
   }
@@ -179,7 +183,10 @@ class Sampling {
   void run_problems(std::int64_t first, int count) {
     std::vector<ImpactAccumulator> sums;
     for (int p = 0; p < count; ++p) sums.push_back(accumulator(first + p));
-    std::vector<std::vector<double>> path_of(static_cast<std::size_t>(paths_));
+    PathsOf path_of(static_cast<std::size_t>(paths_));
+    stores_ = stores(first);
+    const kernels::PathRow row = path_row(stores_);
+    path_width_ = row.size();
     std::int64_t tabled = 0;
     launch_.problems = scratch_.problems.arrays(TableBreadth::narrow);
     for (std::int64_t position = 0; position < settings_.samples && !result_.cancelled;) {
@@ -203,15 +210,17 @@ class Sampling {
       }
       if (net_) result_.net.push_back(sum.finish_net(settings_));
     }
-    if (settings_.keep_paths > 0) result_.paths.push_back(join_paths(path_of, nv_));
+    if (settings_.keep_paths > 0) result_.paths.push_back(join_paths(path_of, row));
     if (shard_ == nullptr) return;
     std::move(sums.begin(), sums.end(), std::back_inserter(shard_->sums));
+    shard_->rows.insert(shard_->rows.end(), sums.size(), row);
     shard_->paths.insert(shard_->paths.end(), sums.size(), {});
     shard_->paths.back() = std::move(path_of);  // paths are kept of one problem at a time
   }
 
   [[nodiscard]] std::size_t path_reals() const {
-    return static_cast<std::size_t>(settings_.max_steps + 1) * static_cast<std::size_t>(nv_);
+    return static_cast<std::size_t>(settings_.max_steps + 1) *
+           static_cast<std::size_t>(path_width_);
   }
 
   /// Samples of the chunk that begins at `position`: fewer where whole paths are kept.
@@ -224,9 +233,10 @@ class Sampling {
   }
 
   void run_chunk(const Chunk& chunk, std::int64_t position, std::vector<ImpactAccumulator>& sums,
-                 std::vector<std::vector<double>>& path_of) {
+                 PathsOf& path_of) {
     launch_.chunk = chunk;
-    launch_.out = scratch_.chunk.reserve(chunk.slots(), nv_, rows_, net_);
+    launch_.out = scratch_.chunk.reserve(chunk.slots(), nv_, rows_, net_, stored_);
+    launch_.out.path_row = path_width_;
     launch_.out.paths =
         static_cast<int>(std::clamp<std::int64_t>(paths_ - position, 0, chunk.samples));
     if (launch_.out.paths > 0) {
@@ -235,10 +245,11 @@ class Sampling {
     }
     launch_trajectories();
     const std::vector<ProblemTotals> totals =
-        scratch_.summary.run(batch_.dimension, launch_, stream_);
+        scratch_.summary.run(batch_.dimension, launch_, stores_, stream_);
+    if (stored_ > 0 && stores_ == StoreKind::none) fill_inelastic_books(launch_, stream_);
     std::int64_t in_net = 0;
     for (std::size_t p = 0; p < sums.size(); ++p) {
-      sums[p].merge(totals[p].summary);
+      sums[p].merge(totals[p].summary, totals[p].books);
       if (net_) sums[p].net().count_dropped(totals[p].dropped);
       in_net += totals[p].in_net();
     }
@@ -258,8 +269,8 @@ class Sampling {
   void launch_trajectories() {
     launch_.work = SlotList{};
     launch_.unfinished = SlotList{};
-    if (follows_events() && !tables_events()) {
-      follow_any_events(batch_.dimension, launch_, stream_);
+    if (follows_events() && !(tables_events() && stores_ != StoreKind::any)) {
+      follow_any_events(batch_.dimension, launch_, stores_, stream_);
       return;
     }
     if (follows_events()) {
@@ -268,7 +279,12 @@ class Sampling {
                             problems * static_cast<std::size_t>(kernels::event_reals(m_))),
                         scratch_.event_known.reserve(
                             problems * static_cast<std::size_t>(kernels::event_modes(m_)))};
-      follow_events(launch_, stream_);
+      follow_events(launch_, stores_, stream_);
+      return;
+    }
+    if (stores_ != StoreKind::none) {
+      follow_releases(batch_.dimension, launch_, policy_, scratch_.fallback_reals,
+                      scratch_.fallback_ints, stream_);
       return;
     }
     if (settings_.selection == Selection::random) {
@@ -336,10 +352,10 @@ class Sampling {
           if (to.empty()) return;
           keep(to, from, static_cast<int>(extents.stride() / samples.count), position, kept);
         },
-        samples, KeptArrays{launch_.out});
+        samples, launch_.out);
   }
 
-  void take_paths(std::int64_t position, std::vector<std::vector<double>>& path_of) {
+  void take_paths(std::int64_t position, PathsOf& path_of) {
     const auto count = static_cast<std::size_t>(launch_.out.paths);
     if (count == 0) return;
     std::vector<double> velocity(count * path_reals());
@@ -350,7 +366,7 @@ class Sampling {
     for (std::size_t s = 0; s < count; ++s) {
       const double* path = velocity.data() + s * path_reals();
       const int rows = std::min(steps[s], settings_.max_steps) + 1;  // events may be more
-      path_of[static_cast<std::size_t>(position) + s].assign(path, path + rows * nv_);
+      path_of[static_cast<std::size_t>(position) + s].assign(path, path + rows * path_width_);
     }
   }
 
@@ -383,6 +399,9 @@ class Sampling {
   int m_;
   int rows_;
   bool net_;
+  int stored_;                          ///< contacts with books; 0: none
+  StoreKind stores_ = StoreKind::none;  ///< of the problems at hand ...
+  int path_width_ = 0;                  ///< ... and a row of their paths
   std::int64_t paths_;
   std::vector<std::uint64_t> sobol_;
   bool tabled_;

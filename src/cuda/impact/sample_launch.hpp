@@ -26,6 +26,8 @@ struct ProblemArrays {
   std::int64_t first;
   const double *mass, *jacobian, *response, *delassus, *scale, *friction, *velocity;
   const double *contact_velocity, *energy, *step_size, *closing_impulse;
+  /// [problems, m] each; null where no problem of the batch has them.
+  const double *restitution_low, *restitution_high, *friction_high;
   const TableSlot* tables;  ///< null where problems have none
   const double* table_numbers;
   const int* table_first;
@@ -47,9 +49,16 @@ struct TrajectoryArrays {
   std::int32_t *steps, *fallback, *pivots, *nonunique, *examined;
   TrajectoryStatus* status;
   std::uint8_t* in_net;
-  double* path;  ///< of the first `paths` slots, [paths, max_steps + 1, nv]
+  // StoreBooks, [slots, m] each; null where no problem of the batch has restitution.
+  double *restitution, *friction, *stored, *released, *lost_compression, *lost_friction;
+  std::uint8_t* ended_by;  ///< kGuarded, kTrimmed; of slots with stores
+  double* path;            ///< of the first `paths` slots, [paths, max_steps + 1, path_row]
   int paths;
+  int path_row;
 };
+
+/// Bits of TrajectoryArrays::ended_by.
+inline constexpr std::uint8_t kGuarded = 1, kTrimmed = 2;
 
 /// Slots of a chunk: `samples` consecutive ones of each of `problems` consecutive problems.
 struct Chunk {
@@ -73,12 +82,21 @@ struct EventModeArrays {
   unsigned char* known;  ///< [problems, kernels::event_modes]
 };
 
+/// What the samples of a problem put their work by in.
+enum class StoreKind : std::uint8_t {
+  none,    ///< inelastic, with a number for friction
+  planar,  ///< OnePlanarStores, beside a table of modes
+  any,     ///< ContactStores; ReleaseTrajectory's own by steps
+};
+
 struct SampleLaunch {
   kernels::ImpactRun run;
   ProblemArrays problems;
   TrajectoryArrays out;
   Chunk chunk;
   EventModeArrays events;
+  RestitutionLaw law;
+  bool vary;
   SlotList work;        ///< what a pass is to do; the whole chunk where its members are null
   SlotList unfinished;  ///< filled by the passes that leave some to the next one
 };
@@ -101,11 +119,19 @@ void sample_by_threads_spatial(const SampleLaunch& launch, cudaStream_t stream);
 
 /// ImpactMethod::events, up to kernels::kMaxEventContacts contacts: one thread a mode of the
 /// chunk's problems, then one thread a trajectory.
-void follow_events(const SampleLaunch& launch, cudaStream_t stream);
+void follow_events(const SampleLaunch& launch, StoreKind stores, cudaStream_t stream);
 
 /// ImpactMethod::events of spatial contacts and of more planar ones, up to
 /// kMaxDeviceFollowedContacts: one thread a trajectory, which looks for its modes itself.
-void follow_any_events(int dimension, const SampleLaunch& launch, cudaStream_t stream);
+void follow_any_events(int dimension, const SampleLaunch& launch, StoreKind stores,
+                       cudaStream_t stream);
+
+/// Steps (75) of contacts with restitution: one thread a trajectory, its memory in global memory.
+void follow_releases(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
+                     DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
+
+/// The rows of TrajectoryArrays' books of a chunk without stores, in a batch that has some.
+void fill_inelastic_books(const SampleLaunch& launch, cudaStream_t stream);
 
 /// One warp a trajectory, without fallback. Selection::any only.
 void sample_by_warps(int dimension, const SampleLaunch& launch, cudaStream_t stream);

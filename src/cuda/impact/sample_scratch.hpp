@@ -12,10 +12,10 @@ namespace carom::cuda {
 /// Arrays of one chunk's trajectories.
 class ChunkArrays {
  public:
-  /// Device bytes of one slot, the summary's and the net's included.
-  static std::size_t bytes_per_slot(int velocities, int contact_rows, bool net);
+  /// Device bytes of one slot, the summary's and the net's included. stored: contacts with books.
+  static std::size_t bytes_per_slot(int velocities, int contact_rows, bool net, int stored);
 
-  TrajectoryArrays reserve(int slots, int velocities, int contact_rows, bool net);
+  TrajectoryArrays reserve(int slots, int velocities, int contact_rows, bool net, int stored);
 
   /// Room for `paths` whole paths.
   double* reserve_paths(std::size_t reals) { return path_.reserve(reals); }
@@ -23,10 +23,12 @@ class ChunkArrays {
  private:
   DeviceArray<double> velocity_, contact_velocity_, impulse_, closed_velocity_, closed_impulse_;
   DeviceArray<double> residual_, energy_ratio_, path_;
+  DeviceArray<double> restitution_, friction_, put_by_, released_, lost_compression_,
+      lost_friction_;
   DeviceArray<std::uint64_t> modes_, net_modes_;
   DeviceArray<std::int32_t> steps_, fallback_, pivots_, nonunique_, examined_;
   DeviceArray<TrajectoryStatus> status_;
-  DeviceArray<std::uint8_t> in_net_;
+  DeviceArray<std::uint8_t> in_net_, ended_by_;
 };
 
 /// What a workspace keeps between calls on one device.

@@ -100,9 +100,11 @@ ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings
     const double epsilon = epsilon_of(settings, static_cast<std::int64_t>(p));
     ImpactAccumulator sum(batch.dimension, batch.velocities, batch.contacts, settings, epsilon);
     std::vector<std::vector<double>> paths;
+    kernels::PathRow row{batch.velocities, 0, 0};
     for (SampleShard& shard : shards) {
       if (shard.sums.empty()) continue;  // fewer samples than devices
       sum.merge(shard.sums[p]);
+      row = shard.rows[p];
       append(paths, std::move(shard.paths[p]));
     }
     whole.summary.push_back(sum.summary());
@@ -115,7 +117,7 @@ ImpactResult by_samples(const ImpactBatch& batch, const ImpactSettings& settings
     const ImpactSummary& first = parts.front().summary[p];
     state_facts(summary, {first.step_size, first.contact_speed}, settings, epsilon);
     if (wants_net(settings)) whole.net.push_back(sum.finish_net(settings));
-    if (settings.keep_paths > 0) whole.paths.push_back(join_paths(paths, batch.velocities));
+    if (settings.keep_paths > 0) whole.paths.push_back(join_paths(paths, row));
   }
   return whole;
 }

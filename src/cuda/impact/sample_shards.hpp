@@ -15,6 +15,7 @@ namespace carom::cuda {
 struct SampleShard {
   std::vector<ImpactAccumulator> sums;
   std::vector<std::vector<std::vector<double>>> paths;  ///< of the shard's kept ones
+  std::vector<kernels::PathRow> rows;                   ///< of those paths
 };
 
 /// One call on one device; the shard is null where all samples of the part are its own.

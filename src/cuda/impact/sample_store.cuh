@@ -4,6 +4,7 @@
 
 #include "cuda/impact/sample_launch.hpp"
 #include "cuda/lanes.cuh"
+#include "impact/kernels/contact_stores.hpp"
 
 namespace carom::cuda {
 
@@ -44,10 +45,47 @@ CAROM_INLINE kernels::ImpactProblemView view_of(const ProblemArrays& arrays, int
   return view;
 }
 
+/// Of a problem of a batch that has some.
+CAROM_INLINE kernels::RestitutionView restitution_of(const SampleLaunch& launch,
+                                                     std::int64_t problem) {
+  const ProblemArrays& arrays = launch.problems;
+  const std::int64_t at = (problem - arrays.first) * launch.run.contacts;
+  kernels::RestitutionView view;
+  view.restitution_low = arrays.restitution_low + at;
+  view.restitution_high = arrays.restitution_high + at;
+  view.friction_low = arrays.friction + at;
+  view.friction_high = arrays.friction_high + at;
+  view.law = launch.law;
+  view.vary = launch.vary;
+  return view;
+}
+
 CAROM_INLINE double* path_of(const SampleLaunch& launch, int slot) {
   if (slot >= launch.out.paths) return nullptr;
   return launch.out.path +
-         static_cast<long>(slot) * (launch.run.max_steps + 1) * launch.run.velocities;
+         static_cast<long>(slot) * (launch.run.max_steps + 1) * launch.out.path_row;
+}
+
+/// Writes the books of a finished trajectory with stores to its slot.
+CAROM_INLINE void store_books(const SampleLaunch& launch, int slot,
+                              const kernels::TrajectoryEnd& end, const kernels::StoreBooks& books) {
+  const TrajectoryArrays& out = launch.out;
+  const int m = launch.run.contacts;
+  const auto keep = [&](double* to, const double* from) {
+    for (int i = 0; i < m; ++i) {
+      to[static_cast<long>(slot) * m + i] = end.status == TrajectoryStatus::failed
+                                                ? std::numeric_limits<double>::quiet_NaN()
+                                                : from[i];
+    }
+  };
+  keep(out.restitution, books.restitution);
+  keep(out.friction, books.friction);
+  keep(out.stored, books.stored);
+  keep(out.released, books.released);
+  keep(out.lost_compression, books.lost_compression);
+  keep(out.lost_friction, books.lost_friction);
+  out.ended_by[slot] =
+      static_cast<std::uint8_t>((books.guarded ? kGuarded : 0) | (books.trimmed ? kTrimmed : 0));
 }
 
 /// Writes a finished trajectory to its slot.

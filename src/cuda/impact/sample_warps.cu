@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cuda/impact/sample_store.cuh"
+#include "cuda/impact/thread_workers.cuh"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 
@@ -23,29 +24,6 @@ struct EnumerationAndFallback : kernels::AllSteps {
   static constexpr bool kPath = false;
   static constexpr bool kCalls = true;  // of the fallback's other paths
   static constexpr bool kFallback = true;
-};
-
-template <int Dim>
-struct WorkerSize {
-  long reals;  ///< of the trajectory and its path
-  long ints;
-  long fallback_reals;
-  long fallback_ints;
-
-  static WorkerSize of(const kernels::ImpactRun& run) {
-    const int order = kernels::step_lcp_order<Dim>(run.contacts, run.polygon.count);
-    return {kernels::ImpactScratch<Dim>::real_count(run.velocities, run.contacts),
-            kernels::ImpactScratch<Dim>::int_count(run.contacts),
-            order + kernels::lemke_real_workspace(order), kernels::lemke_int_workspace(order)};
-  }
-  [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(reals) * sizeof(double) +
-           static_cast<std::size_t>(ints) * sizeof(int);
-  }
-  [[nodiscard]] std::size_t fallback_bytes() const {
-    return static_cast<std::size_t>(fallback_reals) * sizeof(double) +
-           static_cast<std::size_t>(fallback_ints) * sizeof(int);
-  }
 };
 
 /// A block is one warp; its dynamic shared memory holds the trajectory's scratch. Without
@@ -85,19 +63,13 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, 12)
 
 /// One thread a trajectory, each thread with its own piece of global memory.
 template <int Dim>
-__global__ void __launch_bounds__(64)
+__global__ void __launch_bounds__(kWorkerThreads)
     enumerate_samples(const __grid_constant__ SampleLaunch launch, FallbackMemory memory,
                       WorkerSize<Dim> size, long outcomes) {
   const kernels::SingleLane lane;
   const int nv = launch.run.velocities;
   const int m = launch.run.contacts;
-  const long worker = Grid::global_thread();
-  double* reals = memory.reals + worker * (size.reals + size.fallback_reals);
-  int* ints = memory.ints + worker * (size.ints + size.fallback_ints);
-  kernels::ImpactScratch<Dim> scratch = kernels::ImpactScratch<Dim>::carve(nv, m, reals, ints);
-  scratch.fallback_reals = reals + size.reals;
-  scratch.fallback_ints = ints + size.ints;
-  scratch.outcomes = memory.outcomes + worker * outcomes;
+  const kernels::ImpactScratch<Dim> scratch = thread_scratch<Dim>(launch, memory, size, outcomes);
   for (int slot = Grid::global_thread(); slot < launch.chunk.slots();
        slot += Grid::global_threads()) {
     const SlotAddress address = address_of(launch.chunk, slot);
@@ -109,14 +81,6 @@ __global__ void __launch_bounds__(64)
                        static_cast<std::uint64_t>(address.sample), path_of(launch, slot));
     store_trajectory<Dim>(lane, launch, slot, end, scratch);
   }
-}
-
-/// Workers that run at once: no more than are resident, than there is work for and than the memory
-/// for their fallback allows.
-int workers(int resident, int work, std::size_t bytes_each, std::size_t bytes_allowed) {
-  const std::size_t affordable = std::max<std::size_t>(1, bytes_allowed / bytes_each);
-  const std::size_t wanted = static_cast<std::size_t>(std::max(1, std::min(resident, work)));
-  return static_cast<int>(std::min(wanted, affordable));
 }
 
 template <int Dim>
@@ -150,24 +114,9 @@ void finish(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<
 template <int Dim>
 void enumerate(const SampleLaunch& launch, const SamplePolicy& policy, DeviceArray<double>& reals,
                DeviceArray<int>& ints, cudaStream_t stream) {
-  constexpr int kThreads = 64;
-  const WorkerSize<Dim> size = WorkerSize<Dim>::of(launch.run);
-  const long outcomes = kernels::enumeration_workspace(Dim * launch.run.contacts);
-  const int resident = resident_blocks(reinterpret_cast<const void*>(&enumerate_samples<Dim>),
-                                       kThreads, 0, device_limits());
-  const std::size_t bytes_each = kThreads * (size.bytes() + size.fallback_bytes() +
-                                             static_cast<std::size_t>(outcomes) * sizeof(double));
-  const int blocks = workers(resident, (launch.chunk.slots() + kThreads - 1) / kThreads, bytes_each,
-                             policy.fallback_bytes);
-  const long threads = static_cast<long>(blocks) * kThreads;
-  const long reals_each = size.reals + size.fallback_reals;
-  FallbackMemory memory{};
-  memory.reals =
-      reals.reserve(static_cast<std::size_t>(std::max(1L, threads * (reals_each + outcomes))));
-  memory.outcomes = memory.reals + threads * reals_each;
-  memory.ints = ints.reserve(static_cast<std::size_t>(threads * (size.ints + size.fallback_ints)));
-  launch_kernel("enumerate_samples", enumerate_samples<Dim>, {blocks, kThreads}, stream, launch,
-                memory, size, outcomes);
+  launch_threads<Dim>("enumerate_samples", enumerate_samples<Dim>,
+                      kernels::enumeration_workspace(Dim * launch.run.contacts), launch, policy,
+                      reals, ints, stream);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class EventMemory {
       for (int i = 0; i < contacts; ++i) {
         const int moves = u[i] < 0.0 ? 1 : 0, pushes = weight[i] > 0.0 ? 1 : 0;
         face.contact[i] =
-            static_cast<unsigned char>(u[i] > 0.0 ? 255 : slip[i] * 4 + moves * 2 + pushes);
+            static_cast<unsigned char>((u[i] > 0.0 ? 254 : slip[i] * 4 + moves * 2) + pushes);
       }
     }
     return face;

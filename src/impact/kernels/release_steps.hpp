@@ -238,7 +238,8 @@ class ReleaseTrajectory {
         stored_[i] = 0.0;
       }
       const double slope = (s_.next_u[i] - before_[i]) / s_.impulse[i];
-      slope_[i] = s_.impulse[i] > 0.0 && slope > 0.0 && is_finite(slope) ? slope : mobility(i);
+      const bool pushes = s_.impulse[i] > kRounding * problem_.step_size;
+      slope_[i] = pushes && slope > 0.0 && is_finite(slope) ? slope : mobility(i);
     }
     return true;
   }

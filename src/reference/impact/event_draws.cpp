@@ -46,19 +46,11 @@ void EventDraws::next_stretch(const Vector& u, double longest) {
   weight /= weight.sum();
   drawn_ = weight;
   first = static_cast<unsigned>(std::ldexp(start, 20));
+  holds_ = first >> 4;
   left = longest * std::ldexp(0.5 + size, 2 - static_cast<int>(std::floor(12.0 * order)));
   policy = may_follow_ && !spoiled_;
   if (policy && size < 0.75) left = 64.0 * longest;
   spoiled_ = false;
-}
-
-void EventDraws::apply_policy(const Vector& u) {
-  std::vector<int> states;
-  for (int i = 0; i < contacts_; ++i) {
-    const ContactSigns signs = signs_of(u, contacts_, i);
-    states.push_back(signs.normal > 0 ? 0 : (signs.normal < 0 ? 5 : 2) + signs.slip);
-  }
-  apply_policy(u, states);
 }
 
 void EventDraws::apply_policy(const Vector& u, const std::vector<int>& states) {
@@ -73,6 +65,7 @@ void EventDraws::apply_policy(const Vector& u, const std::vector<int>& states) {
   hash ^= hash >> 13;
   hash *= 0xC2B2AE35U;
   hash ^= hash >> 16;
+  holds_ = hash >> 16;
   const std::size_t pick = hash % (able.size() + 1);
   weight = pick < able.size() ? Vector(Vector::Unit(contacts_, able[pick])) : drawn_;
 }

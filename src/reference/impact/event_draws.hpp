@@ -21,12 +21,13 @@ class EventDraws {
 
   /// Another stretch from u on; `longest`: impulse that stops the fastest contact.
   void next_stretch(const Vector& u, double longest);
-  /// Weights of the sample's policy at u, planar.
-  void apply_policy(const Vector& u);
-  /// The same where a number names the state of each contact.
+  /// Weights of the sample's policy at u, where a number names the state of each contact.
   void apply_policy(const Vector& u, const std::vector<int>& states);
   /// Ends the stretch; the next one is drawn without the policy.
   void spoil();
+
+  /// Whether contact i at u_n = 0 with a store may be held there, as those without are.
+  [[nodiscard]] bool holds(int i) const { return (holds_ >> i & 1U) != 0; }
 
   Vector weight;        ///< sum 1
   double left = 0.0;    ///< impulse until the next stretch [N s]
@@ -42,7 +43,7 @@ class EventDraws {
   std::uint64_t sample_;
   std::uint32_t draw_ = 0;
   bool may_follow_ = false, spoiled_ = false;
-  std::uint32_t key_ = 0;
+  std::uint32_t key_ = 0, holds_ = 0;
   Vector drawn_;
 };
 

@@ -52,9 +52,10 @@ struct Cycle {
 class Walk {
  public:
   Walk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
-       std::int64_t sample)
+       std::int64_t sample, Stores* stores)
       : mechanism_(mechanism),
         settings_(settings),
+        stores_(stores),
         m_(mechanism.contacts()),
         u_(mechanism.jacobian * mechanism.velocity),
         size_(u_.cwiseAbs().maxCoeff()),
@@ -71,9 +72,9 @@ class Walk {
 
   Trajectory operator()(bool keep_path) {
     record(keep_path);
-    while (approaches() && result_.steps < kMostPieces) {
+    while (unfinished() && result_.steps < kMostPieces) {
       if (!(draws_.left > 0.0)) begin_stretch();
-      if (draws_.policy) draws_.apply_policy(u_);
+      if (draws_.policy) draws_.apply_policy(pushers(false), states());
       const std::optional<Motion> motion = next_motion();
       if (motion) {
         move(*motion);
@@ -85,11 +86,36 @@ class Walk {
       ++result_.steps;
       record(keep_path);
     }
-    return finished(approaches() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
+    return finished(unfinished() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
   }
 
  private:
-  [[nodiscard]] bool approaches() const { return (u_.head(m_).array() < 0.0).any(); }
+  [[nodiscard]] bool filled(int i) const { return stores_ != nullptr && stores_->filled(i); }
+  [[nodiscard]] bool may_push(int i) const { return u_[i] <= 0.0 || filled(i); }
+  [[nodiscard]] bool unfinished() const {
+    for (int i = 0; i < m_; ++i) {
+      if (u_[i] < 0.0 || filled(i)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] Vector pushers(bool held) const {
+    return stores_ != nullptr ? stores_->pushers(u_, draws_, held, size_) : u_;
+  }
+
+  // What a policy knows the contacts' states by.
+  [[nodiscard]] std::vector<int> states() const {
+    std::vector<int> states;
+    for (int i = 0; i < m_; ++i) {
+      const ContactSigns signs = signs_of(u_, m_, i);
+      const int slip = u_[m_ + i] > 0.0 ? 1 : (u_[m_ + i] < 0.0 ? -1 : 0);
+      if (filled(i)) {
+        states.push_back((signs.normal > 0 ? 11 : 8) + slip);
+      } else {
+        states.push_back(signs.normal > 0 ? 0 : (signs.normal < 0 ? 5 : 2) + slip);
+      }
+    }
+    return states;
+  }
 
   void record(bool keep_path) {
     if (!keep_path) return;
@@ -97,19 +123,24 @@ class Walk {
     auto& path = result_.path;
     if (static_cast<int>(path.size()) > settings_.max_steps) path.pop_back();
     path.push_back(result_.velocity);
+    if (stores_ == nullptr) return;
+    result_.pieces.resize(path.size() - 1);
+    result_.pieces.push_back(stores_->take_piece());
   }
 
   void begin_stretch() {
-    draws_.next_stretch(u_, longest_);
+    const int longer = stores_ != nullptr ? result_.steps / kPiecesOfLength : 0;
+    draws_.next_stretch(pushers(false), std::ldexp(longest_, longer));
     events_ = 0;
     cycles_.clear();
   }
 
   [[nodiscard]] std::optional<Motion> next_motion() const {
+    const Vector able = pushers(true);
     std::vector<std::vector<Part>> choices;
     unsigned count = 1;
     for (int i = 0; i < m_; ++i) {
-      choices.push_back(options(signs_of(u_, m_, i)));
+      choices.push_back(options(signs_of(able, m_, i)));
       count *= static_cast<unsigned>(choices.back().size());
     }
     for (unsigned tried = 0; tried < count; ++tried) {
@@ -120,7 +151,7 @@ class Walk {
         number /= static_cast<unsigned>(own.size());
       }
       std::optional<Motion> motion = solved(parts);
-      if (motion && holds(parts, *motion)) return motion;
+      if (motion && holds(parts, able, *motion)) return motion;
     }
     return std::nullopt;
   }
@@ -181,11 +212,12 @@ class Walk {
   }
 
   // Whether the signs of a mode's solution are the mode's.
-  [[nodiscard]] bool holds(const std::vector<Part>& parts, Motion& motion) const {
+  [[nodiscard]] bool holds(const std::vector<Part>& parts, const Vector& able,
+                           Motion& motion) const {
     bool pushed = false;
     for (int i = 0; i < m_; ++i) {
       const Part& part = parts[static_cast<std::size_t>(i)];
-      const ContactSigns signs = signs_of(u_, m_, i);
+      const ContactSigns signs = signs_of(able, m_, i);
       double& normal = motion.impulse[i];
       double& tangent = motion.impulse[m_ + i];
       const double weight = draws_.weight[i];
@@ -211,19 +243,26 @@ class Walk {
     return pushed;
   }
 
-  // To the first zero of a contact velocity that counts, or to the stretch's end.
+  // To the first zero of a contact velocity that counts, to the first store that is empty, or to
+  // the stretch's end.
   void move(const Motion& motion) {
     std::vector<double> until(2 * static_cast<std::size_t>(m_),
                               std::numeric_limits<double>::infinity());
     for (int k = 0; k < 2 * m_; ++k) {
-      const bool separates = k >= m_ && u_[k - m_] > 0.0;
+      const bool separates = k >= m_ && !may_push(k - m_);
       if (!separates && u_[k] * motion.rate[k] < 0.0) {
         until[static_cast<std::size_t>(k)] = -u_[k] / motion.rate[k];
       }
     }
     const auto first = std::min_element(until.begin(), until.end());
-    const bool event = *first < draws_.left;
-    const double length = event ? *first : draws_.left;
+    std::vector<double> empty;
+    double soonest = *first;
+    for (int i = 0; stores_ != nullptr && i < m_; ++i) {
+      empty.push_back(stores_->until(i, u_[i], motion.rate[i], motion.impulse[i]));
+      soonest = std::min(soonest, empty.back());
+    }
+    const bool event = soonest < draws_.left;
+    const double length = event ? soonest : draws_.left;
     Vector next = u_ + length * motion.rate;
     for (int k = 0; k < 2 * m_; ++k) {
       const double own = until[static_cast<std::size_t>(k)];
@@ -232,16 +271,35 @@ class Walk {
                                      std::abs(next[k]) <= kRounding * std::abs(u_[k]));
       if (reached || next[k] * u_[k] < 0.0) next[k] = 0.0;
     }
-    certify(motion, next, length);
+    if (stores_ != nullptr) {
+      // work put by at a speed that is none would be missed in the books
+      next = (next.array().abs() <= 0.01 * kMet * size_).select(0.0, next);
+      std::vector<bool> emptied;
+      for (const double own : empty) {
+        emptied.push_back(event && own <= length * (1.0 + kTogether));
+      }
+      stores_->follow(u_, next, length * motion.impulse, emptied);
+    } else {
+      certify(motion, next, length);
+    }
     u_ = next;
     result_.impulse += length * motion.impulse;
     draws_.left = event ? draws_.left - length : 0.0;
     cycle_length_ += length;
     ++events_;
+    if (stores_ != nullptr) return end_stretch();
     if (event && events_ > (draws_.policy ? kPolicyCycles : kCyclesFrom)) {
       watch(static_cast<int>(first - until.begin()));
     }
     if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
+  }
+
+  // Where nothing with a weight may push any more, or a policy goes on for long.
+  void end_stretch() {
+    bool able = false;
+    for (int i = 0; i < m_; ++i) able = able || (draws_.weight[i] > 0.0 && may_push(i));
+    if (!able && !draws_.policy) draws_.left = 0.0;
+    if (draws_.policy && events_ >= 2 * kPolicyEvents) draws_.spoil();
   }
 
   // (39), (40) at both ends of a piece, and that it gains no energy.
@@ -328,6 +386,12 @@ class Walk {
       const Vector difference = mechanism_.jacobian * result_.velocity - u_;
       result_.residual = std::max(result_.residual, difference.cwiseAbs().maxCoeff() / size_);
     }
+    if (stores_ != nullptr) {
+      if (status == TrajectoryStatus::terminated) {
+        result_.residual = std::max(result_.residual, stores_->missed(result_.velocity));
+      }
+      result_.bounces = stores_->bounces();
+    }
     if (status == TrajectoryStatus::failed ||
         !certificate::within(result_.residual, settings_.residual_tolerance)) {
       result_.status = TrajectoryStatus::failed;
@@ -338,6 +402,7 @@ class Walk {
 
   const Mechanism& mechanism_;
   const ImpactSettings& settings_;
+  Stores* stores_;
   int m_;
   Vector u_;
   double size_;
@@ -365,7 +430,12 @@ Trajectory EventSimulator::run(std::int64_t sample, bool keep_path) const {
     if (keep_path) still.path.push_back(still.velocity);
     return still;
   }
-  return Walk(mechanism_, settings_, problem_, sample)(keep_path);
+  if (!has_stores(mechanism_.problem)) {
+    return Walk(mechanism_, settings_, problem_, sample, nullptr)(keep_path);
+  }
+  Mechanism own = mechanism_;
+  Stores stores(own, settings_, problem_, sample);
+  return Walk(own, settings_, problem_, sample, &stores)(keep_path);
 }
 
 }  // namespace carom::reference

@@ -13,8 +13,9 @@ class EventSimulator {
  public:
   EventSimulator(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem);
 
-  /// steps counts linear pieces, pivots series of events that were summed; `path` holds the
-  /// velocities at the first max_steps events and v+.
+  /// With stores where the problem has restitution: those of Stronge's law, and numbers for
+  /// friction. steps counts linear pieces, pivots series of events that were summed; `path` holds
+  /// the velocities at the first max_steps events and v+.
   [[nodiscard]] Trajectory run(std::int64_t sample, bool keep_path) const;
 
  private:

@@ -38,9 +38,11 @@ struct PolygonCycle {
 class PolygonWalk {
  public:
   PolygonWalk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
-              std::int64_t sample)
+              std::int64_t sample, Stores* stores)
       : mechanism_(mechanism),
         settings_(settings),
+        stores_(stores),
+        met_(stores != nullptr ? 0.01 * kMet : kMet),
         polygon_(mechanism.problem.dimension, settings.friction_directions),
         m_(mechanism.contacts()),
         state_{mechanism.jacobian * mechanism.velocity,
@@ -60,10 +62,11 @@ class PolygonWalk {
 
   Trajectory operator()(bool keep_path) {
     record(keep_path);
-    while (approaches() && result_.steps < kMostPieces) {
+    while (unfinished() && result_.steps < kMostPieces) {
       if (!(draws_.left > 0.0)) begin_stretch();
-      if (draws_.policy) draws_.apply_policy(state_.u, numbers());
-      const auto motion = find_motion(mechanism_, polygon_, state_, draws_.weight, draws_.first);
+      if (draws_.policy) draws_.apply_policy(pushers(false), numbers());
+      const auto motion = find_motion(mechanism_, polygon_, {pushers(true), state_.slip},
+                                      draws_.weight, draws_.first);
       if (motion) {
         move(*motion);
       } else if (++redrawn_ > kMostRedrawn) {
@@ -74,19 +77,29 @@ class PolygonWalk {
       ++result_.steps;
       record(keep_path);
     }
-    return finished(approaches() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
+    return finished(unfinished() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
   }
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] bool approaches() const { return (state_.u.head(m_).array() < 0.0).any(); }
+  [[nodiscard]] bool filled(int i) const { return stores_ != nullptr && stores_->filled(i); }
+  [[nodiscard]] bool leaves(int i) const { return state_.u[i] > 0.0 && !filled(i); }
+  [[nodiscard]] bool unfinished() const {
+    for (int i = 0; i < m_; ++i) {
+      if (state_.u[i] < 0.0 || filled(i)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] Vector pushers(bool held) const {
+    return stores_ != nullptr ? stores_->pushers(state_.u, draws_, held, size_) : state_.u;
+  }
   [[nodiscard]] auto slip_of(const Vector& u, int i) const {
     return u.segment(m_ + polygon_.tangents() * i, polygon_.tangents());
   }
 
   void find_slip(int i) {
     const Vector slip = slip_of(state_.u, i);
-    state_.slip[at(i)] = polygon_.opposing(slip, kMet * size_);
+    state_.slip[at(i)] = polygon_.opposing(slip, met_ * size_);
     state_.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) =
         polygon_.onto(state_.slip[at(i)], slip);
   }
@@ -97,8 +110,9 @@ class PolygonWalk {
     for (int i = 0; i < m_; ++i) {
       int slip = polygon_.number(state_.slip[at(i)]);
       if (polygon_.tangents() == 1 && slip < 2) slip = 1 - slip;  // -, none, +
-      const int faces = state_.u[i] < 0.0 ? 1 + polygon_.arcs() : 1;
-      states.push_back(state_.u[i] > 0.0 ? 0 : faces + slip);
+      int faces = state_.u[i] < 0.0 ? 1 : 0;
+      if (filled(i)) faces = state_.u[i] > 0.0 ? 3 : 2;
+      states.push_back(leaves(i) ? 0 : 1 + faces * polygon_.arcs() + slip);
     }
     return states;
   }
@@ -109,10 +123,14 @@ class PolygonWalk {
     auto& path = result_.path;
     if (static_cast<int>(path.size()) > settings_.max_steps) path.pop_back();
     path.push_back(result_.velocity);
+    if (stores_ == nullptr) return;
+    result_.pieces.resize(path.size() - 1);
+    result_.pieces.push_back(stores_->take_piece());
   }
 
   void begin_stretch() {
-    draws_.next_stretch(state_.u, std::ldexp(longest_, result_.steps / kPiecesOfLength));
+    if (stores_ != nullptr && result_.steps > 0) stores_->next_stretch();
+    draws_.next_stretch(pushers(false), std::ldexp(longest_, result_.steps / kPiecesOfLength));
     events_ = 0;
     cycles_.clear();
   }
@@ -148,11 +166,16 @@ class PolygonWalk {
   void move(PolygonMotion motion) {
     std::vector<double> touching(at(m_), kInfinite);
     std::vector<Arrival> arrivals(at(m_));
+    std::vector<double> empty;  // until stores are
     double length = draws_.left;
     for (int i = 0; i < m_; ++i) {
       if (nears(state_.u[i], motion.rate[i])) touching[at(i)] = -state_.u[i] / motion.rate[i];
       length = std::min(length, touching[at(i)]);
-      if (state_.u[i] > 0.0) continue;
+      if (stores_ != nullptr) {
+        empty.push_back(stores_->until(i, state_.u[i], motion.rate[i], motion.impulse[i]));
+        length = std::min(length, empty.back());
+      }
+      if (leaves(i)) continue;
       const int t = m_ + polygon_.tangents() * i;
       motion.rate.segment(t, polygon_.tangents()) =
           polygon_.onto(motion.slip[at(i)], slip_of(motion.rate, i));
@@ -167,13 +190,13 @@ class PolygonWalk {
       double& normal = next.u[i];
       const bool touched = touching[at(i)] < kInfinite &&
                            (touching[at(i)] <= together || nears(state_.u[i], normal));
-      if (touched || std::abs(normal) <= kMet * size_) normal = 0.0;
-      if (state_.u[i] > 0.0) continue;
+      if (touched || std::abs(normal) <= met_ * size_) normal = 0.0;
+      if (leaves(i)) continue;
       const Vector slip = slip_of(next.u, i);
       next.slip[at(i)] = arrivals[at(i)].length < kInfinite
                              ? reached(i, motion.slip[at(i)], arrivals[at(i)], together, slip)
                              : motion.slip[at(i)];
-      next.slip[at(i)] = polygon_.closest(next.slip[at(i)], slip, kMet * size_);
+      next.slip[at(i)] = polygon_.closest(next.slip[at(i)], slip, met_ * size_);
       next.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) =
           polygon_.onto(next.slip[at(i)], slip);
     }
@@ -182,21 +205,37 @@ class PolygonWalk {
       if (next.u[i] == 0.0 && state_.u[i] != 0.0) key = i;
     }
     for (int i = 0; event && i < m_ && key < 0; ++i) {
-      if (state_.u[i] > 0.0 || next.slip[at(i)] == motion.slip[at(i)]) continue;
+      if (leaves(i) || next.slip[at(i)] == motion.slip[at(i)]) continue;
       key = m_ * (1 + polygon_.number(next.slip[at(i)])) + i;
     }
-    certify(motion, next.u, length);
-    const Vector before = state_.u;
+    std::vector<bool> left;
+    for (int i = 0; i < m_; ++i) left.push_back(leaves(i));
+    if (stores_ != nullptr) {
+      std::vector<bool> emptied;
+      for (const double own : empty) emptied.push_back(own <= together);
+      stores_->follow(state_.u, next.u, length * motion.impulse, emptied);
+    } else {
+      certify(motion, next.u, length);
+    }
     state_ = next;
     for (int i = 0; i < m_; ++i) {
-      if (before[i] > 0.0 && !(state_.u[i] > 0.0)) find_slip(i);
+      if (left[at(i)] && !leaves(i)) find_slip(i);
     }
     result_.impulse += length * motion.impulse;
     draws_.left = event ? draws_.left - length : 0.0;
     cycle_length_ += length;
     ++events_;
+    if (stores_ != nullptr) return end_stretch();
     if (event && events_ > (draws_.policy ? kPolicyCycles : kCyclesFrom)) watch(key);
     if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
+  }
+
+  // Where nothing with a weight may push any more, or a policy goes on for long.
+  void end_stretch() {
+    bool able = false;
+    for (int i = 0; i < m_; ++i) able = able || (draws_.weight[i] > 0.0 && !leaves(i));
+    if (!able && !draws_.policy) draws_.left = 0.0;
+    if (draws_.policy && events_ >= 2 * kPolicyEvents) draws_.spoil();
   }
 
   // The arc of contact i's slip after a piece: where it went, if it got there or by rounding
@@ -327,6 +366,12 @@ class PolygonWalk {
       const Vector difference = mechanism_.jacobian * result_.velocity - state_.u;
       result_.residual = std::max(result_.residual, difference.cwiseAbs().maxCoeff() / size_);
     }
+    if (stores_ != nullptr) {
+      if (status == TrajectoryStatus::terminated) {
+        result_.residual = std::max(result_.residual, stores_->missed(result_.velocity));
+      }
+      result_.bounces = stores_->bounces();
+    }
     if (status == TrajectoryStatus::failed ||
         !certificate::within(result_.residual, settings_.residual_tolerance)) {
       result_.status = TrajectoryStatus::failed;
@@ -337,6 +382,8 @@ class PolygonWalk {
 
   const Mechanism& mechanism_;
   const ImpactSettings& settings_;
+  Stores* stores_;
+  double met_;  ///< speeds that are none, of the largest
   FrictionPolygon polygon_;
   int m_;
   PolygonState state_;
@@ -365,7 +412,12 @@ Trajectory PolygonEventSimulator::run(std::int64_t sample, bool keep_path) const
     if (keep_path) still.path.push_back(still.velocity);
     return still;
   }
-  return PolygonWalk(mechanism_, settings_, problem_, sample)(keep_path);
+  if (!has_stores(mechanism_.problem)) {
+    return PolygonWalk(mechanism_, settings_, problem_, sample, nullptr)(keep_path);
+  }
+  Mechanism own = mechanism_;
+  Stores stores(own, settings_, problem_, sample);
+  return PolygonWalk(own, settings_, problem_, sample, &stores)(keep_path);
 }
 
 }  // namespace carom::reference

@@ -6,11 +6,13 @@
 
 #include <carom/types/error.hpp>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "impact/backends.hpp"
 #include "reference/impact/events.hpp"
 #include "reference/impact/polygon_events.hpp"
+#include "reference/impact/releases.hpp"
 #include "reference/impact/trajectory.hpp"
 
 namespace carom::reference {
@@ -43,6 +45,27 @@ class Run {
   ImpactResult result_;
   std::int64_t done_ = 0;
 };
+
+kernels::StoreBooks books_of(const Bounces& bounces) {
+  kernels::StoreBooks books{};
+  const auto copy = [](const Vector& from, double* to) { std::copy(from.begin(), from.end(), to); };
+  copy(bounces.restitution, books.restitution);
+  copy(bounces.friction, books.friction);
+  copy(bounces.stored, books.stored);
+  copy(bounces.released, books.released);
+  copy(bounces.lost_compression, books.lost_compression);
+  copy(bounces.lost_friction, books.lost_friction);
+  books.guarded = bounces.guarded;
+  books.trimmed = bounces.trimmed;
+  return books;
+}
+
+// Of a sample without stores, whose losses are not booked.
+Bounces inelastic(const Mechanism& mechanism) {
+  const Vector none = Vector::Zero(mechanism.contacts());
+  const Vector unknown = Vector::Constant(mechanism.contacts(), kNan);
+  return {none, mechanism.friction, none, none, unknown, unknown};
+}
 
 // The impulse that stops the contact that takes most, each by itself; any h where none approaches.
 double step_size_of(const Mechanism& mechanism, const Vector& before,
@@ -101,7 +124,17 @@ void Run::record(std::int64_t index, const Mechanism& mechanism, std::int64_t po
     row.net_impulse = sample.closed->impulse.data();
     row.net_modes = mechanism.modes(sample.closed->contact_velocity, settings_.mode_tolerance);
   }
+  kernels::StoreBooks books{};
+  if (trajectory.bounces) {
+    books = books_of(*trajectory.bounces);
+    row.books = &books;
+    row.energy = energy_before;
+  }
   accumulator.add(row);
+  if (!trajectory.bounces && has_stores(batch_)) {
+    books = books_of(inelastic(mechanism));
+    row.books = &books;
+  }
   if (position < result_.samples.count) {
     store_row(result_.samples, index, position, row);
   }
@@ -109,6 +142,14 @@ void Run::record(std::int64_t index, const Mechanism& mechanism, std::int64_t po
     ImpactPaths& paths = result_.paths[static_cast<std::size_t>(index)];
     for (const Vector& v : trajectory.path) {
       paths.velocity.insert(paths.velocity.end(), v.begin(), v.end());
+    }
+    for (const PathPiece& piece : trajectory.pieces) {
+      const auto append = [](std::vector<double>& to, const Vector& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      append(paths.impulse, piece.impulse);
+      append(paths.restitution, piece.restitution);
+      append(paths.friction, piece.friction);
     }
     paths.offset.push_back(paths.offset.back() + static_cast<std::int64_t>(trajectory.path.size()));
   }
@@ -137,7 +178,11 @@ void Run::sample_problem(std::int64_t index) {
                               sobol_.empty() ? nullptr : sobol_.data());
     const EventSimulator events(mechanism, settings_, number_of_problem);
     const PolygonEventSimulator polygon_events(mechanism, settings_, number_of_problem);
-    const bool few = batch_.dimension == 2 && batch_.contacts <= 4;
+    const bool bounces = has_stores(mechanism.problem);
+    const bool few = batch_.dimension == 2 && batch_.contacts <= 4 &&
+                     !(bounces && (settings_.law != RestitutionLaw::stronge || settings_.vary ||
+                                   friction_varies(mechanism.problem)));
+    const ReleaseSimulator releases(mechanism, settings_, facts.step_size, number_of_problem);
     const bool follows_events = settings_.method == ImpactMethod::events;
     std::vector<Sample> chunk;
     for (std::int64_t begin = 0; begin < settings_.samples; begin += kChunk) {
@@ -154,10 +199,12 @@ void Run::sample_problem(std::int64_t index) {
         if (follows_events) {
           sample.trajectory =
               few ? events.run(number, keep_path) : polygon_events.run(number, keep_path);
+        } else if (bounces) {
+          sample.trajectory = releases.run(number, keep_path);
         } else {
           sample.trajectory = simulator.run(number, keep_path);
         }
-        if (!follows_events && epsilon > 0.0 &&
+        if (!follows_events && !bounces && epsilon > 0.0 &&
             sample.trajectory.status == TrajectoryStatus::max_steps) {
           Trajectory closed = sample.trajectory;
           if (simulator.close(number, closed)) sample.closed = std::move(closed);

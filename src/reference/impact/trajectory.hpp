@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <carom/types/impact_models.hpp>
 
 #include "reference/impact/mechanism.hpp"
 #include "reference/impact/step.hpp"
+#include "reference/impact/stores.hpp"
 
 namespace carom::reference {
 
@@ -22,6 +24,9 @@ struct Trajectory {
   int examined = 0;
   double residual = 0.0;
   std::vector<Vector> path;  ///< v_0..v_K, only when asked for
+  // With stores only:
+  std::optional<Bounces> bounces;
+  std::vector<PathPiece> pieces;  ///< that end at each velocity of the path
 };
 
 /// Runs trajectories of one problem of a batch; a sample is a function of only its index.
