@@ -135,6 +135,24 @@ class RunGradient(Derivative):
     doubtful: np.ndarray
 
 
+@result
+class RunTangent(Derivative):
+    """Rates of a run's end along a direction: position (w, nq), velocity (w, nv), displacement (w); the rest as in
+    RunGradient."""
+
+    position: np.ndarray
+    velocity: np.ndarray
+    displacement: np.ndarray
+    status: np.ndarray
+    first_step: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    touch: np.ndarray
+    doubtful: np.ndarray
+
+
 def _settings(at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "at_kink": "nan" if at_kink == "raise" else at_kink}
 
@@ -169,6 +187,52 @@ def wanted(wrt: Iterable[str] | None, known: Sequence[str]) -> list[str]:
     return names
 
 
+def _run_numbers(run: Any) -> tuple[list[str], list[str]]:
+    """Names of a compliant.WorldsResult's parameters, and of those that have derivatives."""
+    scenario = next(entry for entry in _core.scenarios() if entry["name"] == run.scenario)
+    names = [parameter["name"] for parameter in scenario["parameters"]]
+    return names, [name for name in names if name not in scenario["sizes"]]
+
+
+def _run_again(run: Any) -> tuple[Any, ...]:
+    """What the core takes for it."""
+    if run.cancelled:
+        raise refuse("worlds", "cancelled", "a run that was stopped has no derivative")
+    problem = run.problem
+    columns = {name: value if isinstance(value, list) else [value] for name, value in problem["parameters"].items()}
+    return run.scenario, columns, {**problem["run"], "stride": 0}, problem["solver"]
+
+
+def run_tangent(
+    run: Any, parameters: Mapping[str, Any], step_size: Any, state: Mapping[str, Any], on_error: str,
+    settings: dict[str, Any],
+) -> RunTangent:  # fmt: skip
+    """Of a compliant.WorldsResult."""
+    again = _run_again(run)
+    names, known = _run_numbers(run)
+    worlds = len(run.status)
+
+    def rates(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+        array = from_any(name, value)
+        if array.shape not in (shape, shape[1:]):
+            raise refuse(name, f"of shape {array.shape}", f"must have the shape {shape} or {shape[1:]}")
+        return np.ascontiguousarray(np.broadcast_to(array, shape))
+
+    along = {name: rates(name, value, getattr(run, name).shape) for name, value in state.items() if value is not None}
+    if step_size is not None:
+        along["step_size"] = rates("step_size", step_size, (worlds,))
+    if parameters:
+        table = np.zeros((worlds, len(names)))
+        for name, value in parameters.items():
+            if name not in known:
+                raise refuse("parameters", repr(name), "must be " + ", ".join(known))
+            table[:, names.index(name)] = rates(name, value, (worlds,))
+        along["parameters"] = table
+    found = RunTangent(**_core.propagate_worlds(*again, along, _settings("mean", settings)))
+    answer: RunTangent = _judged(found, "mean", on_error)
+    return answer
+
+
 def run_gradient(
     run: Any, given: Mapping[str, Any], wrt: Any, at_kink: str, on_error: str, checkpoint: int, settings: dict[str, Any]
 ) -> RunGradient:
@@ -178,19 +242,10 @@ def run_gradient(
          for name, value in given.items()},
         {name: getattr(run, name).shape for name in given},
     )  # fmt: skip
-    scenario = next(entry for entry in _core.scenarios() if entry["name"] == run.scenario)
-    names = [parameter["name"] for parameter in scenario["parameters"]]
-    known = [name for name in names if name not in scenario["sizes"]] + ["step_size"]
-    asked = wanted(wrt, known)
-    if run.cancelled:
-        raise refuse("worlds", "cancelled", "a run that was stopped has no derivative")
-    problem = run.problem
-    given_for = problem["parameters"]
-    columns = {name: value if isinstance(value, list) else [value] for name, value in given_for.items()}
-    found = _core.differentiate_worlds(
-        run.scenario, columns, {**problem["run"], "stride": 0}, problem["solver"], made,
-        _settings(at_kink, settings), asked, int(checkpoint),
-    )  # fmt: skip
+    names, known = _run_numbers(run)
+    asked = wanted(wrt, [*known, "step_size"])
+    given_for = run.problem["parameters"]
+    found = _core.differentiate_worlds(*_run_again(run), made, _settings(at_kink, settings), asked, int(checkpoint))
     all_of = found["parameters"]
     found["parameters"] = {
         name: column if isinstance(given_for.get(name), list) else float(column.sum())

@@ -11,7 +11,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
-from ._derivatives import SETTINGS, Differentiable, RunGradient, StepGradient, StepTangent, run_gradient
+from ._derivatives import (
+    SETTINGS, Differentiable, RunGradient, RunTangent, StepGradient, StepTangent, run_gradient, run_tangent,
+)  # fmt: skip
 from ._progress import called
 from ._results import Batched, RowType, checked, result
 from ._settings import in_words, takes_settings
@@ -148,12 +150,25 @@ class WorldsResult(Batched):
         displacement (w), position (w, nq), velocity (w, nv) at the end; a number or one row is for all worlds.
 
         The run is taken again and followed backwards, step by step, in one call. wrt: names of parameters, or
-        "step_size"; None all. checkpoint: states are kept every so many steps, 0: about the root of their number;
-        the result has the same bits for any. What is differentiated is the discrete map, whose damper is switched
-        where phi changes its sign: RunGradient.touch. Redundant contacts of a body that turns have no derivative
-        in its centripetal term: take the run with centripetal=False. Errors: InvalidInput."""
+        "step_size"; None all. checkpoint: states are kept every so many steps, 0: all where 64 worlds take
+        at most 16 MB, else about the root of their number; the result has the same bits for any. What is differentiated
+        is the discrete map, whose damper is switched where phi changes its sign: RunGradient.touch. Errors:
+        InvalidInput."""
         given = {"displacement": displacement, "position": position, "velocity": velocity}
         return run_gradient(self, given, wrt, at_kink, on_error, checkpoint, settings)
+
+    @takes_settings(SETTINGS, without=("at_kink",))
+    def jvp(
+        self, *, parameters: Mapping[str, Any] | None = None, step_size: Any = None, position: Any = None,
+        velocity: Any = None, on_error: str = "status", **settings: Any,
+    ) -> RunTangent:  # fmt: skip
+        """Rates of the end along a direction in parameters (by name, a number or (w)), step size and, beside what
+        these do to it, the state at the start, position (w, nq), velocity (w, nv); one-sided and exact at kinks.
+
+        The run is taken again, its rate with it; no state is kept. One product costs about as much as vjp, whatever
+        the number of outputs. Errors: InvalidInput."""
+        state = {"position": position, "velocity": velocity}
+        return run_tangent(self, parameters or {}, step_size, state, on_error, settings)
 
     def plot(self, state: int = 0, ax: Any = None) -> Any:
         """One state of every world over time, from the stored frames. Needs matplotlib."""

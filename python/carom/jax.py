@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
@@ -32,7 +32,7 @@ jnp: Any = importlib.import_module("jax.numpy")
 
 __all__ = [
     "BY_FFI", "sample_impacts", "solve_lcp", "solve_lcp_jvp", "solve_lcp_vjp", "solve_qp", "solve_qp_jvp", "solve_qp_vjp",
-    "step", "step_vjp",
+    "step", "step_vjp", "worlds",
 ]  # fmt: skip
 
 _TARGETS: dict[str, Any] = getattr(_core, "ffi_targets", dict)()
@@ -154,6 +154,15 @@ class StepGradientAnswer(NamedTuple):
     reach: Any
 
 
+class RunAnswer(NamedTuple):
+    """The end of carom.compliant.worlds."""
+
+    position: Any
+    velocity: Any
+    displacement: Any
+    status: Any
+
+
 class ImpactAnswer(NamedTuple):
     """As carom.impact.ImpactSamples."""
 
@@ -167,7 +176,7 @@ class ImpactAnswer(NamedTuple):
 
 Answer = TypeVar(
     "Answer", LcpAnswer, QpAnswer, ImpactAnswer, LcpGradientAnswer, LcpTangentAnswer, QpGradientAnswer, QpTangentAnswer,
-    StepAnswer, StepGradientAnswer,
+    StepAnswer, StepGradientAnswer, RunAnswer,
 )
 
 
@@ -206,17 +215,23 @@ def _call(
         call = jax.ffi.ffi_call(target, shapes, vmap_method="broadcast_all")
         given = {name: _attribute(value) for name, value in attributes.items()}
         return answer(*call(*arrays, outputs=" ".join(answer._fields), **given))
+    return answer(*_called_back(answer._fields, kinds, arrays, ranks, shapes, solve))
 
+
+def _called_back(
+    fields: Sequence[str], kinds: Sequence[np.ndarray], arrays: Sequence[Any], ranks: Sequence[int], shapes: Any,
+    solve: Callable[..., Any],
+) -> Any:  # fmt: skip
     def flat(*values: Any) -> tuple[np.ndarray, ...]:
         leads = [np.shape(value)[: np.ndim(value) - rank] for value, rank in zip(values, ranks)]
         count = math.prod(leads[0])
         made = solve(*(np.asarray(v).reshape(count, *np.shape(v)[len(leads[0]) :]) for v in values))
         return tuple(
             np.asarray(getattr(made, name)).reshape(leads[0] + kind.shape[1:])
-            for name, kind in zip(answer._fields, kinds)
+            for name, kind in zip(fields, kinds)
         )
 
-    return answer(*jax.pure_callback(flat, shapes, *arrays, vmap_method="broadcast_all"))
+    return jax.pure_callback(flat, shapes, *arrays, vmap_method="broadcast_all")
 
 
 def _without_nan(parts: Sequence[Any], ranks: Sequence[int]) -> tuple[list[Any], Any]:
@@ -649,6 +664,60 @@ def step_vjp(
     ]  # fmt: skip
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
     return answer, one.gradient(one.arrays, answer, given, list(wrt), chosen)
+
+
+def worlds(
+    scenario: str, parameters: Mapping[str, Any], *, dt: float | None = None, steps: int | None = None,
+    backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9, error_tolerance: float = 1e-6,
+    checkpoint: int = 0, **settings: Any,
+) -> RunAnswer:  # fmt: skip
+    """The end of carom.compliant.worlds, a world for each entry of the parameters (numbers and arrays (...) by name),
+    under jit, vmap and grad: derivatives are those of position, velocity and displacement in the parameters that jax
+    differentiates, of a whole run in one call (carom.compliant.WorldsResult.vjp, whose status this leaves out; a world
+    without a derivative has NaN). The run is called back from the compiled programme. Errors, while tracing:
+    InvalidInput."""
+    names = tuple(parameters)
+    if not names:
+        raise refuse("parameters", "empty", "must name what the worlds are of")
+    lead, arrays = _batched({name: (value, 0) for name, value in parameters.items()})
+    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    one = compliant.worlds(scenario, dt=dt, steps=1, backend=backend, **settings)
+    numbers = compliant.scenarios()[scenario].parameters
+    unknown = [name for name in names if name not in numbers]
+    if unknown:
+        raise refuse("parameters", repr(unknown[0]), "must be " + ", ".join(numbers))
+
+    def called(fields: Sequence[str], probe: Any, given: Sequence[Any], ranks: Sequence[int], solve: Any) -> Any:
+        kinds = [np.asarray(getattr(probe, field)) for field in fields]
+        shapes = tuple(jax.ShapeDtypeStruct(lead + kind.shape[1:], kind.dtype) for kind in kinds)
+        return _called_back(fields, kinds, given, ranks, shapes, solve)
+
+    def run(*columns: Any) -> Any:
+        return compliant.worlds(scenario, dict(zip(names, columns)), n=len(columns[0]), dt=dt, steps=steps,
+                                backend=backend, **settings)  # fmt: skip
+
+    def answer_of(*columns: Any) -> RunAnswer:
+        return RunAnswer(*called(RunAnswer._fields, one, columns, (0,) * len(names), run))
+
+    def gradient_of(columns: Any, answer: RunAnswer, g: RunAnswer, wanted: list[str]) -> Any:
+        ranks = (1, 1, 0)
+        parts, fine = _without_nan([_dense(part) for part in g[:3]], ranks)
+
+        def back(*given: Any) -> Any:
+            taken = compliant.worlds(scenario, dict(zip(names, given[: len(names)])), n=len(given[0]), dt=dt, steps=1,
+                                     backend=backend, **settings)  # fmt: skip
+            taken.problem["run"]["steps"] = steps or compliant.scenarios()[scenario].steps
+            made = taken.vjp(**dict(zip(RunAnswer._fields, given[len(names) :])), wrt=wanted, checkpoint=checkpoint,
+                             **chosen)  # fmt: skip
+            zero = np.zeros(len(given[0]))
+            return SimpleNamespace(**{name: made.parameters.get(name, zero) for name in names})
+
+        probe = SimpleNamespace(**{name: np.zeros(1) for name in names})
+        found = called(names, probe, [*columns, *parts], (0,) * len(names) + ranks, back)
+        return [_masked(fine, gradient, 0) for gradient in found]
+
+    answer: RunAnswer = _with_gradient(names, arrays, answer_of, gradient_of)
+    return answer
 
 
 def sample_impacts(

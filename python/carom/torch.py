@@ -15,17 +15,17 @@ backward pass. Gradients of gradients are refused.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import solvers
+from . import compliant, solvers
 from ._arrays import refuse
 
 torch: Any = importlib.import_module("torch")
 
-__all__ = ["Answer", "solve_lcp", "solve_lp", "solve_qp"]
+__all__ = ["Answer", "solve_lcp", "solve_lp", "solve_qp", "step", "worlds"]
 
 
 class _Call(NamedTuple):
@@ -36,6 +36,7 @@ class _Call(NamedTuple):
     outputs: tuple[str, ...]
     at_kink: str
     kept: dict[str, Any]
+    own: Callable[[Any, str], Any] = getattr  # of a gradient: that in an input
 
 
 class Answer:
@@ -87,13 +88,14 @@ class _Solved(torch.autograd.Function):  # type: ignore[misc]
         made = call.kept["gradient"] = result.vjp(**given, wrt=wanted, at_kink=call.at_kink)
         gradients: list[Any] = [None]
         for name, tensor in zip(call.names, tensors):
-            own = getattr(made, name) if name in wanted else None
-            gradients.append(None if own is None else torch.as_tensor(own).reshape(tensor.shape).to(tensor))
+            own = call.own(made, name) if name in wanted else None
+            gradients.append(None if own is None else torch.as_tensor(np.asarray(own)).reshape(tensor.shape).to(tensor))
         return tuple(gradients)
 
 
 def _run(
     solve: Callable[..., Any], given: Sequence[tuple[str, Any, int]], outputs: tuple[str, ...], at_kink: str,
+    own: Callable[[Any, str], Any] = getattr,
 ) -> Answer:  # fmt: skip
     tensors = []
     for name, value, _ in given:
@@ -103,9 +105,9 @@ def _run(
             raise refuse(name, f"of type {value.dtype}", "must have a floating-point type")
         tensors.append(value)
     kept: dict[str, Any] = {}
-    call = _Call(solve, tuple(name for name, _, _ in given), outputs, at_kink, kept)
+    call = _Call(solve, tuple(name for name, _, _ in given), outputs, at_kink, kept, own)
     found = dict(zip(outputs, _Solved.apply(call, *tensors)))
-    if all(t is None or t.ndim == rank for (_, _, rank), t in zip(given, tensors)):
+    if all(t is None or t.ndim <= rank for (_, _, rank), t in zip(given, tensors)):
         found = {name: tensor[0] for name, tensor in found.items()}
     return Answer(found, kept)
 
@@ -148,3 +150,31 @@ def solve_lp(
     for name, axis in (("solution", -2), ("dual", -2), ("objective", -1)):
         setattr(answer, name, getattr(answer, name).squeeze(axis))  # the axis of objectives
     return answer
+
+
+def step(
+    M: Any, f: Any, v: Any, rows: compliant.Rows, h: Any, *, position_map: Any = None, at_kink: str = "mean", **settings: Any,
+) -> Answer:  # fmt: skip
+    """carom.compliant.step, whose rows' J, Jdot_v, phi, K, B, mu may be tensors too: velocity (n, nv), increment
+    (n, nq or nv), force (n, m), kinetic_energy (n). Otherwise as solve_lcp."""
+    given = [("mass_matrix", M, 2), ("force", f, 1), ("velocity", v, 1), ("step_size", h, 0), ("position_map", position_map, 2),
+             ("jacobian", rows.J, 2), ("jacobian_dot_v", rows.Jdot_v, 1), ("phi", rows.phi, 1), ("stiffness", rows.K, 1),
+             ("damping", rows.B, 1), ("friction", rows.mu, 1)]  # fmt: skip
+
+    def solve(M: Any, f: Any, v: Any, h: Any, N: Any, *numbers: Any) -> Any:
+        return compliant.step(M, f, v, compliant.Rows(rows.type, *numbers), h, position_map=N, **settings)
+
+    return _run(solve, given, ("velocity", "increment", "force", "kinetic_energy"), at_kink)
+
+
+def worlds(scenario: str, parameters: Mapping[str, Any], *, at_kink: str = "mean", **settings: Any) -> Answer:
+    """The end of carom.compliant.worlds, a world for each entry of the parameters (numbers and tensors (w) by name):
+    displacement (w), position (w, nq), velocity (w, nv), differentiated in the parameters, a whole run at once. Otherwise
+    as solve_lcp."""
+    names = tuple(parameters)
+
+    def solve(*columns: Any) -> Any:
+        return compliant.worlds(scenario, dict(zip(names, columns)), **settings)
+
+    return _run(solve, [(name, value, 0) for name, value in parameters.items()], ("displacement", "position", "velocity"),
+                at_kink, lambda made, name: made.parameters[name])  # fmt: skip

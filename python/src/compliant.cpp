@@ -120,6 +120,44 @@ nb::dict worlds(const std::string& name, const Columns& columns, const nb::dict&
   return worlds_of(std::move(result));
 }
 
+/// What a derivative of a run says of itself.
+void put_report(WorldsDerivative& made, nb::dict& all) {
+  all["status"] = array_of(std::move(made.status));
+  all["first_step"] = array_of(std::move(made.first_step));
+  all["residual"] = array_of(std::move(made.residual));
+  all["margin"] = array_of(std::move(made.margin));
+  all["condition"] = array_of(std::move(made.condition));
+  all["shift"] = array_of(std::move(made.shift));
+  all["touch"] = array_of(std::move(made.touch));
+  all["doubtful"] = array_of(std::move(made.doubtful));
+}
+
+nb::dict propagate_run(const std::string& name, const Columns& columns, const nb::dict& given,
+                       const nb::dict& solver, const nb::dict& direction,
+                       const nb::dict& settings) {
+  const models::Scenario& scenario = models::find_scenario(name);
+  const WorldRun run = run_of(scenario, columns, given);
+  const auto step = settings_from<CompliantSettings>(solver);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  WorldsDirection along;
+  for (const auto& [field, array] : {std::pair{"parameters", &along.parameters},
+                                     {"step_size", &along.step_size},
+                                     {"position", &along.position},
+                                     {"velocity", &along.velocity}}) {
+    if (direction.contains(field)) *array = copied<double>(direction[field]);
+  }
+  WorldsTangent found =
+      without_gil([&] { return propagate_worlds(scenario, run, along, step, chosen); });
+  const auto w = static_cast<std::size_t>(run.worlds);
+  nb::dict all;
+  const std::size_t nq = found.position.size() / w, nv = found.velocity.size() / w;
+  all["position"] = array_of(std::move(found.position), {w, nq});
+  all["velocity"] = array_of(std::move(found.velocity), {w, nv});
+  all["displacement"] = array_of(std::move(found.displacement));
+  put_report(found, all);
+  return all;
+}
+
 nb::dict differentiate_run(const std::string& name, const Columns& columns, const nb::dict& given,
                            const nb::dict& solver, const nb::dict& cotangent,
                            const nb::dict& settings, const std::vector<std::string>& wanted,
@@ -144,14 +182,7 @@ nb::dict differentiate_run(const std::string& name, const Columns& columns, cons
   const std::size_t nq = found.position.size() / w, nv = found.velocity.size() / w;
   all["position"] = array_of(std::move(found.position), {w, nq});
   all["velocity"] = array_of(std::move(found.velocity), {w, nv});
-  all["status"] = array_of(std::move(found.status));
-  all["first_step"] = array_of(std::move(found.first_step));
-  all["residual"] = array_of(std::move(found.residual));
-  all["margin"] = array_of(std::move(found.margin));
-  all["condition"] = array_of(std::move(found.condition));
-  all["shift"] = array_of(std::move(found.shift));
-  all["touch"] = array_of(std::move(found.touch));
-  all["doubtful"] = array_of(std::move(found.doubtful));
+  put_report(found, all);
   return all;
 }
 
@@ -164,6 +195,7 @@ void add_compliant(nb::module_& module) {
   module.def("step_worlds", worlds, "scenario"_a, "parameters"_a, "run"_a, "settings"_a,
              "backend"_a, "progress"_a.none(), "workspace"_a.none());
   module.def("differentiate_worlds", differentiate_run);
+  module.def("propagate_worlds", propagate_run);
   module.def("scenarios", scenarios);
   module.def("compliant_settings", described<CompliantSettings>);
   module.def("world_settings", described<WorldRun>);

@@ -218,3 +218,29 @@ def test_steps_are_those_of_the_plain_call():
     np.testing.assert_allclose(gradient.stiffness.sum(axis=0), expected.stiffness, rtol=1e-12)
     with pytest.raises(carom.InvalidInput, match="law"):
         cj.step(M, f, v, rows, 0.01, law="programme")
+
+
+def test_gradients_of_runs():
+    friction, angle = jnp.array([0.1, 0.2]), 20.0
+
+    def loss(friction, angle):
+        end = cj.worlds("inclined_block", {"friction": friction, "angle": angle}, steps=30, tolerance=1e-12)
+        return jnp.sum(end.displacement * jnp.array([1.0, 2.0])) + jnp.sum(end.velocity)
+
+    value, (of_friction, of_angle) = jax.jit(jax.value_and_grad(loss, (0, 1)))(friction, angle)
+    run = carom.compliant.worlds("inclined_block", {"friction": np.array(friction), "angle": angle}, steps=30, tolerance=1e-12)
+    assert float(value) == pytest.approx(float(run.displacement @ [1.0, 2.0] + run.velocity.sum()))
+    plain = run.vjp(displacement=[1.0, 2.0], velocity=1.0)
+    np.testing.assert_allclose(of_friction, plain.parameters["friction"], rtol=1e-13)
+    assert float(of_angle) == pytest.approx(plain.parameters["angle"], rel=1e-13)
+    t = 1e-4
+    far, near = ((loss(friction, angle + s) - loss(friction, angle - s)) for s in (2 * t, t))
+    assert float(of_angle) == pytest.approx(float(8.0 * near - far) / (12.0 * t), rel=1e-7)
+    one = lambda mu: cj.worlds("inclined_block", {"friction": mu}, steps=30).displacement
+    each = jax.vmap(jax.grad(one))(friction)
+    np.testing.assert_allclose(each, [jax.grad(one)(mu) for mu in friction], rtol=1e-13)
+    flat = jax.grad(lambda a: cj.worlds("compliant_block_impact", {"angle": a}, steps=3).displacement)(0.0)
+    assert np.isnan(flat)  # the lower corner changes there
+    for parameters, words in (({}, "empty"), ({"frictoin": 0.1}, "frictoin")):
+        with pytest.raises(carom.InvalidInput, match=words):
+            cj.worlds("inclined_block", parameters)

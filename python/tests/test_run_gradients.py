@@ -69,3 +69,27 @@ def test_misuse_is_refused_by_name():
     for given, words in (({}, "cotangent"), ({"displacement": [1.0, 2.0]}, "displacement"), ({"displacement": 1.0, "wrt": "frictoin"}, "wrt")):
         with pytest.raises(carom.InvalidInput, match=words):
             run.vjp(**given)
+
+
+def test_rates_ahead_are_those_of_differences_and_adjoint_to_gradients():
+    run = compliant.worlds("inclined_block", {"friction": [0.2, 0.25], "angle": 20.0}, steps=50, tolerance=1e-12)
+    d = run.jvp(parameters={"friction": [1.0, 0.5], "angle": -2.0}, step_size=1e-3)
+    g = run.vjp(displacement=[1.0, 3.0])
+    assert d.words() == g.words() == ["smooth"] * 2
+    left = d.displacement @ [1.0, 3.0]
+    right = g.parameters["friction"] @ [1.0, 0.5] - 2.0 * g.parameters["angle"] + 1e-3 * g.step_size
+    assert left == pytest.approx(right, rel=1e-12)
+
+    def end(t):
+        friction = np.array([0.2, 0.25]) + t * np.array([1.0, 0.5])
+        return compliant.worlds("inclined_block", {"friction": friction, "angle": 20.0 - 2.0 * t}, steps=50,
+                                dt=run.step_size + 1e-3 * t, tolerance=1e-12).position  # fmt: skip
+
+    far, near = (end(t) - end(-t) for t in (2e-4, 1e-4))
+    np.testing.assert_allclose(d.position, (8.0 * near - far) / 1.2e-3, rtol=1e-7, atol=1e-9)
+    start = run.jvp(position=np.eye(7)[0])
+    np.testing.assert_allclose(start.displacement, 1.0, rtol=1e-14)  # moved along the incline
+    for given, words in (({"parameters": {"frictoin": 1.0}}, "frictoin"), ({"position": np.zeros(3)}, "position"),
+                         ({"parameters": {"friction": np.nan}}, "nan")):
+        with pytest.raises(carom.InvalidInput, match=words):
+            run.jvp(**given)

@@ -96,3 +96,34 @@ def test_a_layer_learns_a_friction_coefficient():
         loss.backward()
         optimiser.step()
     assert mu.item() == pytest.approx(0.3, abs=1e-6)
+
+
+def test_steps():
+    rng = np.random.default_rng(5)
+    n, nv, m = 3, 4, 3
+    types = ["normal", "tangent", "tangent"]
+    M, f, v = tensor(spd(rng, n, nv, nv)), tensor(rng.normal(size=(n, nv))), tensor(rng.normal(size=(n, nv)))
+    J, phi, mu, h = tensor(rng.normal(size=(n, m, nv))), tensor(-0.01 * rng.random(m)), tensor(0.4), tensor(0.01)
+    K, B = [2e3, 0.0, 0.0], [20.0, 30.0, 30.0]
+
+    def layer(M, f, v, J, phi, mu, h):
+        rows = carom.compliant.Rows(types, J, phi=phi, K=K, B=B, mu=mu)
+        answer = layers.step(0.5 * (M + M.transpose(-1, -2)), f, v, rows, h, centripetal=False, tolerance=1e-12)
+        return answer.velocity, answer.force, answer.kinetic_energy
+
+    assert torch.autograd.gradcheck(layer, (M, f, v, J, phi, mu, h), eps=1e-7, atol=1e-5, rtol=1e-4)
+
+
+def test_runs():
+    friction, angle = tensor([0.1, 0.2]), tensor(20.0)
+
+    def run(friction, angle):
+        answer = layers.worlds("inclined_block", {"friction": friction, "angle": angle}, steps=30, tolerance=1e-12)
+        return answer.displacement, answer.velocity
+
+    assert torch.autograd.gradcheck(run, (friction, angle), eps=1e-6, atol=1e-6, rtol=1e-5)
+    answer = layers.worlds("inclined_block", {"friction": friction[0], "angle": angle}, steps=30)
+    assert answer.displacement.shape == () and answer.velocity.shape == (6,)
+    answer.displacement.backward()
+    plain = carom.compliant.worlds("inclined_block", {"friction": 0.1, "angle": 20.0}, steps=30).vjp(displacement=1.0)
+    assert angle.grad.item() == plain.parameters["angle"] and answer.gradient.words() == ["smooth"]

@@ -30,5 +30,9 @@ WorldsGradient differentiate_worlds(const WorldStates& states, std::int64_t step
                                     const CompliantSettings& solver,
                                     const DerivativeSettings& settings,
                                     const std::vector<int>& wanted, std::int64_t checkpoint);
+/// wanted: those of (q, v, p, h) along which the direction leads, ascending.
+WorldsTangent propagate_worlds(const WorldStates& states, std::int64_t steps,
+                               const WorldsDirection& direction, const CompliantSettings& solver,
+                               const DerivativeSettings& settings, const std::vector<int>& wanted);
 
 }  // namespace carom::cpu

@@ -103,6 +103,58 @@ TEST_P(RunsOf, EveryParameterHasItsDifference) {
   compare("step_size", run.step_size, gradient.step_size[0]);
 }
 
+/// A direction in which every number of a run has a part.
+WorldsDirection direction_of(const models::Scenario& scenario, const WorldRun& run,
+                             const WorldsResult& end) {
+  WorldsDirection along;
+  for (std::size_t k = 0; k < scenario.parameters.size(); ++k) {
+    const std::string& name = scenario.parameters[k].name;
+    const bool leads =
+        name != "integrator" &&
+        std::find(scenario.sizes.begin(), scenario.sizes.end(), name) == scenario.sizes.end();
+    along.parameters.push_back(leads ? std::cos(3.0 + k) * (0.1 + std::abs(run.parameters[k]))
+                                     : 0.0);
+  }
+  along.step_size = {0.7 * run.step_size};
+  for (std::size_t j = 0; j < end.position.size(); ++j) along.position.push_back(std::sin(2.0 * j));
+  for (std::size_t j = 0; j < end.velocity.size(); ++j) along.velocity.push_back(std::sin(5.0 + j));
+  return along;
+}
+double inner(const std::vector<double>& a, const std::vector<double>& b, double& size) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    sum += a[j] * b[j];
+    size += std::abs(a[j] * b[j]);
+  }
+  return sum;
+}
+
+// <J d, g> = <d, J'g>.
+TEST_P(RunsOf, AheadAndBackAreAdjoint) {
+  const Case& given = GetParam();
+  const models::Scenario& scenario = models::find_scenario(given.scenario);
+  WorldRun run = run_of(scenario, given.parameters, given.steps);
+  run.step_size = scenario.step_size;
+  const WorldsResult end = step_worlds(scenario, run, sharp(), Backend::cpu);
+  const WorldsCotangent g = cotangent_of(end);
+  const WorldsDirection d = direction_of(scenario, run, end);
+  const WorldsGradient back = differentiate_worlds(scenario, run, g, sharp());
+  const WorldsTangent ahead = propagate_worlds(scenario, run, d, sharp());
+  EXPECT_EQ(ahead.status[0], Smoothness::smooth);
+  EXPECT_EQ(ahead.first_step[0], -1);
+  EXPECT_LE(ahead.residual[0], 1e-12);
+  EXPECT_EQ(ahead.touch, back.touch);
+  double size = 0.0;
+  const double left = inner(g.position, ahead.position, size) +
+                      inner(g.velocity, ahead.velocity, size) +
+                      inner(g.displacement, ahead.displacement, size);
+  const double right =
+      inner(back.parameters, d.parameters, size) + inner(back.step_size, d.step_size, size) +
+      inner(back.position, d.position, size) + inner(back.velocity, d.velocity, size);
+  EXPECT_NE(left, 0.0);
+  EXPECT_NEAR(left, right, 1e-12 * size * std::max(1.0, ahead.condition[0] / 1e3));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     DifferentiateWorlds, RunsOf,
     testing::Values(Case{"spring_mass_damper", {{"force", 2.0}}, 50},
@@ -214,6 +266,58 @@ TEST(DifferentiateWorlds, SaysWhereTheMapOfAScenarioHasNoDerivative) {
       std::isnan(of_ratio.parameters[models::parameter_index(scenario, "stiffness_ratio")]));
 }
 
+// A block that starts flat: the lower corner is another for other angles.
+TEST(PropagateWorlds, IsOneSidedAtAKinkOfTheStart) {
+  const models::Scenario& scenario = models::find_scenario("compliant_block_impact");
+  const WorldRun flat = run_of(scenario, {{"angle", 0.0}}, 1);
+  const std::size_t angle = models::parameter_index(scenario, "angle");
+  std::vector<double> rates;
+  for (const double way : {1.0, -1.0}) {
+    WorldsDirection along;
+    along.parameters.assign(scenario.parameters.size(), 0.0);
+    along.parameters[angle] = way;
+    const WorldsTangent found = propagate_worlds(scenario, flat, along, sharp());
+    EXPECT_EQ(found.status[0], Smoothness::set_valued);  // both corners touch at the start
+    EXPECT_EQ(found.first_step[0], 0);
+    rates.push_back(found.displacement[0]);
+  }
+  // Another corner is the lower one then, and the block starts higher either way.
+  EXPECT_NE(rates[0], -rates[1]);
+  EXPECT_NEAR(rates[0], rates[1], 1e-9 * std::abs(rates[0]));
+}
+
+// The centripetal term of four feet, which depend on each other whatever the parameters are.
+TEST(DifferentiateWorlds, ABodyThatTurnsOnRedundantFeetHasItsDifferences) {
+  const models::Scenario& scenario = models::find_scenario("inclined_block");
+  CompliantSettings settings = sharp();
+  settings.centripetal = true;
+  WorldRun run = run_of(scenario, {{"angle", 25.0}, {"friction", 0.2}}, 60);
+  run.step_size = scenario.step_size;
+  const WorldsResult end = step_worlds(scenario, run, settings, Backend::cpu);
+  const WorldsGradient found = differentiate_worlds(scenario, run, cotangent_of(end), settings);
+  EXPECT_EQ(found.status[0], Smoothness::smooth);
+  const auto loss_of = [&] {
+    const WorldsResult at = step_worlds(scenario, run, settings, Backend::cpu);
+    const WorldsCotangent weights = cotangent_of(at);
+    double size = 0.0;
+    return inner(weights.position, at.position, size) + inner(weights.velocity, at.velocity, size) +
+           inner(weights.displacement, at.displacement, size);
+  };
+  for (const char* name : {"friction", "angle", "mass", "length", "stiffness"}) {
+    double& number = run.parameters[models::parameter_index(scenario, name)];
+    const double at = number, step = 1e-5 * at;
+    const auto along = [&](double times) {
+      number = at + times * step;
+      return loss_of();
+    };
+    const double difference =
+        (8.0 * (along(1.0) - along(-1.0)) - (along(2.0) - along(-2.0))) / (12.0 * step);
+    number = at;
+    const double gradient = found.parameters[models::parameter_index(scenario, name)];
+    EXPECT_NEAR(gradient, difference, 1e-6 * std::abs(difference) + 1e-12 / step) << name;
+  }
+}
+
 TEST(DifferentiateWorlds, AWorldThatIsRefusedLeavesItsNeighbours) {
   const models::Scenario& scenario = models::find_scenario("inclined_block");
   WorldRun run = blocks(scenario, 3, 20);
@@ -246,6 +350,15 @@ TEST(DifferentiateWorlds, RefusesByField) {
   expect_names(
       refusal([&] { return differentiate_worlds(scenario, run, cotangent, {}, {}, {"frictoin"}); }),
       {"wanted", "frictoin"});
+  WorldsDirection along;
+  along.position.assign(3, 0.0);
+  expect_names(refusal([&] { return propagate_worlds(scenario, run, along); }),
+               {"direction.position", "3", "14"});
+  const models::Scenario& stack = models::find_scenario("sphere_stack");
+  WorldsDirection more;
+  more.parameters.assign(stack.parameters.size(), 1.0);
+  expect_names(refusal([&] { return propagate_worlds(stack, run_of(stack, {}, 1), more); }),
+               {"direction.parameters", "spheres"});
   CompliantSettings programme;
   programme.law = StepLaw::programme;
   expect_names(refusal([&] { return differentiate_worlds(scenario, run, cotangent, programme); }),

@@ -227,12 +227,12 @@ class StepDerivative {
       const Mask changed = split(tolerance);
       if constexpr (kAlone) {
         stale = changed;
-        going = going & (changed | !(moved <= V(1e-13)));
+        going = going & (changed | !(moved <= V(kSettled)));
       } else {
         // New factors for some lanes would change the last bits of others.
         good = good & !changed;
         stale = false;
-        going = going & good & !(moved <= V(1e-13));
+        going = going & good & !(moved <= V(kSettled));
       }
       if (!any_of(going)) break;
     }
@@ -240,8 +240,18 @@ class StepDerivative {
     report.doubtful = doubtfuls_;
     good = good & (report.shift <= V(kLargestShift)) & (wrong() <= V(10.0) * tolerance);
     if (!any_of(good)) return good;
-    // A slide's equation changes with its flow, however little: that is nothing to Newton's method.
-    if (stale || any_of(good & slides_)) good = good & assemble();
+    // A slide's equation changes with its flow, however little: factors of the one before, with
+    // refinement, do for both.
+    if constexpr (kAlone) {
+      if (stale || (slides_ && report.shift > kFactorsKept)) {
+        good = assemble();
+      } else if (slides_) {
+        fill_matrix();
+      }
+    } else {
+      good = good & !(slides_ & (report.shift > V(kFactorsKept)));
+      if (any_of(good & slides_)) fill_matrix();
+    }
     if (!any_of(good)) return good;
     finish();
     report.condition = factors_.condition();
@@ -394,6 +404,11 @@ class StepDerivative {
   }
 
  private:
+  /// A step of Newton's method below which what is left is rounding: it converges quadratically.
+  static constexpr double kSettled = 1e-10;
+  /// What polishing may have moved for the factors of before it to be refined to those after.
+  static constexpr double kFactorsKept = 1e-9;
+
   CAROM_INLINE V mass(int i, int j) const {
     return problem_.mass_matrix[static_cast<long>(i) * n_ + j];
   }
@@ -752,8 +767,12 @@ class StepDerivative {
     return changed;
   }
 
-  /// f(row of the law, its E_F entries into, E_p entries into): J = E_F W + E_p.
+  /// J = E_F W + E_p.
   CAROM_HOST_DEVICE Mask assemble() {
+    fill_matrix();
+    return factors_.factor(count_);
+  }
+  CAROM_HOST_DEVICE void fill_matrix() {
     V* a = factors_.matrix();
     for (int k = 0; k < count_; ++k) {
       V* to = a + static_cast<long>(k) * count_;
@@ -763,7 +782,6 @@ class StepDerivative {
       });
       each_impulse(k, [&](int l, V share) { to[l] += share; });
     }
-    return factors_.factor(count_);
   }
   /// f(l, E_F entry (k, l)).
   template <class F>

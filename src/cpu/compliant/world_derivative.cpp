@@ -6,7 +6,7 @@
 #include "core/parallel.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
-#include "cpu/simd/compliant/world_steps_back.hpp"
+#include "cpu/simd/compliant/world_step_derivatives.hpp"
 #include "cpu/simd/dispatch.hpp"
 
 namespace carom::cpu {
@@ -60,18 +60,16 @@ WorldStates part_of(const WorldStates& all, std::int64_t begin, std::int64_t end
   return part;
 }
 
-/// The run of some worlds, forwards and back.
-class RunBackwards {
+/// The run of some worlds, and its derivative: back from its end, or ahead from its start.
+class RunDerivative {
  public:
-  RunBackwards(const WorldStates& all, std::int64_t begin, std::int64_t end, std::int64_t steps,
-               std::int64_t checkpoint, const CompliantSettings& solver,
-               const DerivativeSettings& settings, const std::vector<int>& wanted,
-               WorldsGradient& gradient)
+  RunDerivative(const WorldStates& all, std::int64_t begin, std::int64_t end, std::int64_t steps,
+                const CompliantSettings& solver, const DerivativeSettings& settings,
+                const std::vector<int>& wanted, WorldsDerivative& made)
       : states_(part_of(all, begin, end)),
         begin_(begin),
         count_(end - begin),
         steps_(steps),
-        every_(checkpoint > 0 ? checkpoint : steps_between(all.sizes)),
         model_(world_model(all.scenario->kind)),
         nq_(all.sizes.positions),
         nv_(all.sizes.velocities),
@@ -81,14 +79,14 @@ class RunBackwards {
         settings_(settings),
         wanted_(wanted),
         code_(simd::derivative_code(simd::instruction_set())),
-        out_(gradient),
+        out_(made),
         bar_(static_cast<std::size_t>(count_ * inputs_)),
         at_(static_cast<std::size_t>(inputs_)),
         reals_(static_cast<std::size_t>(simd::world_pullback_reals(all.sizes, np_))),
         ints_(static_cast<std::size_t>(simd::world_pullback_ints(all.sizes))),
         types_(static_cast<std::size_t>(all.sizes.rows)),
         tape_(simd::world_tape(all.sizes)),
-        step_ints_(static_cast<std::size_t>(simd::world_steps_back_ints(all.sizes))),
+        step_ints_(static_cast<std::size_t>(simd::world_steps_ints(all.sizes))),
         reports_(static_cast<std::size_t>(count_)),
         touch_(static_cast<std::size_t>(count_)),
         active_(static_cast<std::size_t>(inputs_)),
@@ -100,18 +98,20 @@ class RunBackwards {
     std::iota(order_.begin(), order_.end(), 0);
   }
 
-  void run(const WorldsCotangent& cotangent) {
+  /// checkpoint: steps between states that are kept; 0: as many as there is room for.
+  void back(const WorldsCotangent& cotangent, std::int64_t checkpoint, WorldsGradient& gradient) {
+    const std::int64_t every = checkpoint > 0 ? checkpoint : steps_between(states_.sizes);
     const std::unique_ptr<WorldStepper> stepper = make_stepper(solver_);
     std::vector<Snapshot> kept;  // before steps 0, every, 2 every, ..
     for (std::int64_t done = 0; done < steps_;) {
       kept.emplace_back().take(states_);
-      const std::int64_t count = std::min(every_, steps_ - done);
+      const std::int64_t count = std::min(every, steps_ - done);
       if (done + count < steps_) stepper->advance(states_, done, count);
       done += count;
     }
-    std::vector<Snapshot> chunk(static_cast<std::size_t>(std::min(every_, steps_) + 1));
+    std::vector<Snapshot> chunk(static_cast<std::size_t>(std::min(every, steps_) + 1));
     for (std::int64_t k = static_cast<std::int64_t>(kept.size()) - 1; k >= 0; --k) {
-      const std::int64_t first = k * every_, last = std::min(first + every_, steps_);
+      const std::int64_t first = k * every, last = std::min(first + every, steps_);
       kept[static_cast<std::size_t>(k)].restore(states_);
       kept.pop_back();
       for (std::int64_t step = first; step < last; ++step) {
@@ -126,7 +126,54 @@ class RunBackwards {
         back(step, chunk[place], chunk[place + 1]);
       }
     }
-    finish();
+    finish(gradient);
+  }
+
+  void ahead(const WorldsDirection& direction, WorldsTangent& tangent) {
+    const std::unique_ptr<WorldStepper> stepper = make_stepper(solver_);
+    std::fill(bar_.begin(), bar_.end(), 0.0);
+    for (std::int64_t w = 0; w < count_; ++w) {
+      const auto copy = [&](const std::vector<double>& from, int count, int place) {
+        if (from.empty()) return;
+        std::copy_n(from.begin() + (begin_ + w) * count, count, bar(w) + place);
+      };
+      copy(direction.position, nq_, 0);
+      copy(direction.velocity, nv_, nq_);
+      copy(direction.parameters, np_, nq_ + nv_);
+      copy(direction.step_size, 1, inputs_ - 1);
+    }
+    Snapshot before, after;
+    before.take(states_);
+    take_steps(simd::WorldSteps::Map::start, 0, static_cast<int>(count_), before, before);
+    for (std::int64_t w = 0; w < count_; ++w)
+      note(w, reports_[static_cast<std::size_t>(w)].status, 0);
+    for (std::int64_t step = 0; step < steps_; ++step) {
+      stepper->advance(states_, step, 1);
+      after.take(states_);
+      ahead(step, before, after);
+      std::swap(before, after);
+    }
+    for (std::int64_t w = 0; w < count_; ++w) {
+      const double* rates = bar(w);
+      if (before.record[static_cast<std::size_t>(w)].broken) note(w, Smoothness::not_solved, 0);
+      if (!finite(rates, nq_ + nv_)) note(w, Smoothness::undefined, 0);
+      double along = 0.0;
+      if (lost(w)) {
+        std::fill_n(bar(w), nq_ + nv_, kNone);
+        out_.residual[static_cast<std::size_t>(begin_ + w)] = along = kNone;
+      } else {
+        std::vector<double> gradient(static_cast<std::size_t>(inputs_), 0.0);
+        const double one = 1.0;
+        WorldMap map{WorldMap::Name::displacement};
+        map.position = &one;
+        pull(w, steps_, before.position.data() + w * nq_, before.velocity.data() + w * nv_, map,
+             gradient.data());
+        for (int j = 0; j < inputs_; ++j) along += gradient[static_cast<std::size_t>(j)] * rates[j];
+      }
+      std::copy_n(rates, nq_, tangent.position.data() + (begin_ + w) * nq_);
+      std::copy_n(rates + nq_, nv_, tangent.velocity.data() + (begin_ + w) * nv_);
+      tangent.displacement[static_cast<std::size_t>(begin_ + w)] = along;
+    }
   }
 
  private:
@@ -148,7 +195,8 @@ class RunBackwards {
     const auto at = static_cast<std::size_t>(begin_ + w);
     if (status == Smoothness::smooth) return;
     out_.status[at] = std::max(out_.status[at], status);
-    out_.first_step[at] = step;  // steps come backwards
+    std::int64_t& first = out_.first_step[at];
+    first = first < 0 ? step : std::min(first, step);
   }
 
   /// Adds the product with a map at (q, v) to `gradient`.
@@ -215,15 +263,37 @@ class RunBackwards {
     }
     std::copy(later_.begin(), later_.end(), order_.begin() + stepped);
     if (stepped == 0) return;
-    step_back(step, stepped, before, after);
+    take_steps(simd::WorldSteps::Map::back, step, stepped, before, after);
     for (int i = 0; i < stepped; ++i) {
       spread(order_[static_cast<std::size_t>(i)], step, before);
     }
   }
 
-  /// The step of the first worlds of order_, by packs.
-  void step_back(std::int64_t step, int count, const Snapshot& before, const Snapshot& after) {
-    simd::WorldStepsBack steps{};
+  void ahead(std::int64_t step, const Snapshot& before, const Snapshot& after) {
+    int stepped = 0;
+    later_.clear();
+    for (const int w : order_) {
+      const auto at = static_cast<std::size_t>(w);
+      if (lost(w) || after.record[at].steps == before.record[at].steps || after.record[at].broken) {
+        later_.push_back(w);
+        continue;
+      }
+      solved_.data()[w] = after.record[at].failed == before.record[at].failed;
+      order_[static_cast<std::size_t>(stepped++)] = w;
+    }
+    std::copy(later_.begin(), later_.end(), order_.begin() + stepped);
+    if (stepped == 0) return;
+    take_steps(simd::WorldSteps::Map::ahead, step, stepped, before, after);
+    for (int i = 0; i < stepped; ++i) {
+      spread(order_[static_cast<std::size_t>(i)], step, before);
+    }
+  }
+
+  /// A map of the first worlds of order_, by packs.
+  void take_steps(simd::WorldSteps::Map map, std::int64_t step, int count, const Snapshot& before,
+                  const Snapshot& after) {
+    simd::WorldSteps steps{};
+    steps.map = map;
     steps.kind = states_.scenario->kind;
     steps.sizes = states_.sizes;
     steps.parameters = np_;
@@ -249,13 +319,13 @@ class RunBackwards {
     steps.types = types_.data();
     steps.owner = this;
     steps.alone = [](void* owner, const simd::StepAlone& one, derivatives::Report& report) {
-      static_cast<RunBackwards*>(owner)->alone(one, report);
+      static_cast<RunDerivative*>(owner)->alone(one, report);
     };
     while (true) {
-      make_room(step_reals_, simd::world_steps_back_reals(states_.sizes, np_, tape_));
+      make_room(step_reals_, simd::world_steps_reals(states_.sizes, np_, tape_));
       steps.reals = step_reals_.data();
       steps.tape = tape_;
-      code_.worlds_back(steps);
+      code_.world_steps(steps);
       if (steps.done == count) return;
       tape_ *= 2;
     }
@@ -271,13 +341,20 @@ class RunBackwards {
     derivatives::StepDerivative<double> one(shape, step.problem, solver_.centripetal, rules,
                                             memory_.reals.data(), memory_.ints.data());
     report = {};
-    if (!solved_.data()[step.world] || !one.modes(step.force, report)) {
+    const bool regular = solved_.data()[step.world] && one.modes(step.force, report);
+    if (step.cotangent == nullptr) {
+      if (regular) {
+        one.tangent(step.direction, step.tangent, report);
+      } else {
+        std::fill_n(step.tangent.velocity, shape.velocities, kNone);
+      }
+    } else if (regular) {
+      derivatives::StepCotangentView<double> cotangent{};
+      cotangent.velocity = step.cotangent;
+      one.adjoint(cotangent, step.gradient, report);
+    } else {
       one.none(step.gradient);
-      return;
     }
-    derivatives::StepCotangentView<double> cotangent{};
-    cotangent.velocity = step.velocity;
-    one.adjoint(cotangent, step.gradient, report);
   }
 
   /// Whether no wanted parameter moves the gaps of rows that touch at the start: a body put on the
@@ -345,7 +422,7 @@ class RunBackwards {
     out_.doubtful[at] += report.doubtful;
   }
 
-  void finish() {
+  void finish(WorldsGradient& gradient) {
     for (std::int64_t w = 0; w < count_; ++w) {
       const auto at = static_cast<std::size_t>(begin_ + w);
       double* all = bar(w);
@@ -357,10 +434,10 @@ class RunBackwards {
         std::fill_n(all, inputs_, kNone);
         out_.residual[at] = kNone;
       }
-      std::copy_n(all, nq_, out_.position.data() + (begin_ + w) * nq_);
-      std::copy_n(all + nq_, nv_, out_.velocity.data() + (begin_ + w) * nv_);
-      std::copy_n(all + nq_ + nv_, np_, out_.parameters.data() + (begin_ + w) * np_);
-      out_.step_size[at] = all[inputs_ - 1];
+      std::copy_n(all, nq_, gradient.position.data() + (begin_ + w) * nq_);
+      std::copy_n(all + nq_, nv_, gradient.velocity.data() + (begin_ + w) * nv_);
+      std::copy_n(all + nq_ + nv_, np_, gradient.parameters.data() + (begin_ + w) * np_);
+      gradient.step_size[at] = all[inputs_ - 1];
     }
   }
 
@@ -369,15 +446,16 @@ class RunBackwards {
   }
 
   WorldStates states_;
-  std::int64_t begin_, count_, steps_, every_;
+  std::int64_t begin_, count_, steps_;
   const WorldModel& model_;
   int nq_, nv_, np_, inputs_;
   CompliantSettings solver_;
   DerivativeSettings settings_;
   const std::vector<int>& wanted_;
   const simd::DerivativeCode& code_;
-  WorldsGradient& out_;
-  std::vector<double> bar_;  ///< gradient in (q, v, p, h) of what comes after, [count, inputs]
+  WorldsDerivative& out_;
+  /// Back: gradient in (q, v, p, h) of what comes after; ahead: their rates. [count, inputs]
+  std::vector<double> bar_;
   std::vector<double> at_;
   Buffer<double> reals_;
   std::vector<int> ints_;
@@ -393,6 +471,17 @@ class RunBackwards {
   DerivativeMemory memory_;
 };
 
+void begin(std::size_t worlds, WorldsDerivative& made) {
+  for (std::vector<double>* zeros : {&made.residual, &made.condition, &made.shift}) {
+    zeros->assign(worlds, 0.0);
+  }
+  made.margin.assign(worlds, kernels::kInfinity);
+  made.touch.assign(worlds, kernels::kInfinity);
+  made.status.assign(worlds, Smoothness::smooth);
+  made.first_step.assign(worlds, -1);
+  made.doubtful.assign(worlds, 0);
+}
+
 }  // namespace
 
 WorldsGradient differentiate_worlds(const WorldStates& states, std::int64_t steps,
@@ -402,20 +491,29 @@ WorldsGradient differentiate_worlds(const WorldStates& states, std::int64_t step
                                     const std::vector<int>& wanted, std::int64_t checkpoint) {
   const auto worlds = static_cast<std::size_t>(states.worlds);
   WorldsGradient out;
+  begin(worlds, out);
   out.parameters.resize(worlds * states.scenario->parameters.size());
   out.position.resize(states.position.size());
   out.velocity.resize(states.velocity.size());
-  for (std::vector<double>* zeros : {&out.step_size, &out.residual, &out.condition, &out.shift}) {
-    zeros->assign(worlds, 0.0);
-  }
-  out.margin.assign(worlds, kernels::kInfinity);
-  out.touch.assign(worlds, kernels::kInfinity);
-  out.status.assign(worlds, Smoothness::smooth);
-  out.first_step.assign(worlds, -1);
-  out.doubtful.assign(worlds, 0);
-  parallel_for(states.worlds, kBlock, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    RunBackwards(states, begin, end, steps, checkpoint, solver, settings, wanted, out)
-        .run(cotangent);
+  out.step_size.resize(worlds);
+  parallel_for(states.worlds, kBlock, settings.threads, [&](std::int64_t first, std::int64_t end) {
+    RunDerivative(states, first, end, steps, solver, settings, wanted, out)
+        .back(cotangent, checkpoint, out);
+  });
+  return out;
+}
+
+WorldsTangent propagate_worlds(const WorldStates& states, std::int64_t steps,
+                               const WorldsDirection& direction, const CompliantSettings& solver,
+                               const DerivativeSettings& settings, const std::vector<int>& wanted) {
+  const auto worlds = static_cast<std::size_t>(states.worlds);
+  WorldsTangent out;
+  begin(worlds, out);
+  out.position.resize(states.position.size());
+  out.velocity.resize(states.velocity.size());
+  out.displacement.resize(worlds);
+  parallel_for(states.worlds, kBlock, settings.threads, [&](std::int64_t first, std::int64_t end) {
+    RunDerivative(states, first, end, steps, solver, settings, wanted, out).ahead(direction, out);
   });
   return out;
 }

@@ -8,13 +8,13 @@ struct LcpDerivativeRange;
 struct StepDerivativeRange;
 struct WorldMap;
 struct WorldPullback;
-struct WorldStepsBack;
+struct WorldSteps;
 
 struct DerivativeCode {
   void (*lcps)(const LcpDerivativeRange&);
   void (*steps)(const StepDerivativeRange&);
   bool (*pull_back_world)(const WorldPullback&, const WorldMap&, double* gradient);
-  void (*worlds_back)(WorldStepsBack&);
+  void (*world_steps)(WorldSteps&);
 };
 
 // What the units of an instruction set define.
@@ -25,7 +25,7 @@ void differentiate_steps(const StepDerivativeRange& range);
 template <class Isa>
 bool pull_back_world(const WorldPullback& world, const WorldMap& map, double* gradient);
 template <class Isa>
-void worlds_back(WorldStepsBack& steps);
+void differentiate_world_steps(WorldSteps& steps);
 template <class Isa>
 const DerivativeCode& derivative_entries();
 

@@ -55,6 +55,14 @@ class Tape {
     return place;
   }
 
+  /// a or b; by: 1 and 0, or NaN where they are equal.
+  CAROM_INLINE int choice(int a, V by_a, int b, V by_b, bool larger) {
+    const int place = add(larger ? kLarger : kSmaller, a, b, 0);
+    partial_[2L * place] = by_a;
+    partial_[2L * place + 1] = by_b;
+    return place;
+  }
+
   /// Whether a condition holds in the lanes that go on.
   CAROM_INLINE bool decide(Mask condition) {
     const unsigned there = condition.bits() & live_;
@@ -64,7 +72,8 @@ class Tape {
     return first;
   }
 
-  /// The loss's gradient in a number, to be added to before back().
+  /// The loss's gradient in a number, to be added to before back(); the rate of a number, to be
+  /// set of inputs before ahead().
   CAROM_INLINE V& bar(int place) { return bar_[place]; }
 
   void back() {
@@ -98,8 +107,47 @@ class Tape {
     }
   }
 
+  /// Rates of all numbers; of the larger of two equal ones, the larger rate. Lanes where such two
+  /// have different rates: a kink.
+  unsigned ahead() {
+    const V zero(0.0);
+    unsigned kinks = 0;
+    bar_[0] = zero;
+    const auto times = [&](V by, V rate) { return select(rate != zero, by * rate, zero); };
+    for (int i = 1; i < count_; ++i) {
+      const Entry& entry = entry_[i];
+      const V* partial = partial_ + 2L * i;
+      const V a = bar_[entry.from[0]], b = bar_[entry.from[1]];
+      switch (entry.kind) {
+        case kInput:
+          break;
+        case kLinear:
+          bar_[i] = times(partial[0], a);
+          break;
+        case kSum:
+          bar_[i] = a + b;
+          break;
+        case kDifference:
+          bar_[i] = a - b;
+          break;
+        case kLarger:
+        case kSmaller: {
+          const V most = entry.kind == kLarger ? larger(a, b) : smaller(a, b);
+          const V chosen = times(partial[0], a) + times(partial[1], b);
+          const Mask equal = partial[0] != partial[0];
+          bar_[i] = select(equal, most, chosen);
+          kinks |= (equal & (a != b)).bits();
+          break;
+        }
+        default:
+          bar_[i] = times(partial[0], a) + times(partial[1], b) + bar_[entry.from[2]];
+      }
+    }
+    return kinks;
+  }
+
  private:
-  enum Kind : std::int32_t { kInput, kLinear, kSum, kDifference, kProduct };
+  enum Kind : std::int32_t { kInput, kLinear, kSum, kDifference, kProduct, kLarger, kSmaller };
 
   CAROM_INLINE int add(std::int32_t kind, int a, int b, int c) {
     if (count_ == capacity_) {
@@ -130,6 +178,7 @@ struct TracedNumber {
 
   TracedNumber() = default;
   CAROM_INLINE TracedNumber(double constant) : value(constant), tape(nullptr), place(0) {}
+  explicit CAROM_INLINE TracedNumber(V constant) : value(constant), tape(nullptr), place(0) {}
   CAROM_INLINE TracedNumber(V number, Tape<V>* on, int at) : value(number), tape(on), place(at) {}
 
   friend CAROM_INLINE TracedNumber operator-(TracedNumber a) { return of(a, -a.value, V(-1.0)); }
@@ -203,11 +252,12 @@ struct TracedNumber {
     return of(base, exponent, value, exponent.value * value / base.value, value * got(log));
   }
   friend CAROM_INLINE TracedNumber larger(TracedNumber a, TracedNumber b) {
-    return chosen(a, b, a.value > b.value);
+    return chosen(a, b, a.value > b.value, true);
   }
   friend CAROM_INLINE TracedNumber smaller(TracedNumber a, TracedNumber b) {
-    return chosen(a, b, a.value < b.value);
+    return chosen(a, b, a.value < b.value, false);
   }
+  friend CAROM_INLINE V number_of(TracedNumber x) { return x.value; }
   friend CAROM_INLINE int whole(TracedNumber count) {
     double lanes[sizeof(V) / sizeof(double)];
     put(count.value, lanes);
@@ -237,12 +287,16 @@ struct TracedNumber {
   static CAROM_INLINE V none() { return V(kInfinity - kInfinity); }
   /// a where it is, else b; equal numbers have no derivative.
   static CAROM_INLINE TracedNumber chosen(const TracedNumber& a, const TracedNumber& b,
-                                          typename Tape<V>::Mask is) {
+                                          typename Tape<V>::Mask is, bool larger) {
     const V zero(0.0), one(1.0);
     const V by_a = select(is, one, zero), by_b = select(is, zero, one);
     const auto differ = a.value != b.value;
-    return of(a, b, select(is, a.value, b.value), select(differ, by_a, none()),
-              select(differ, by_b, none()));
+    const V value = select(is, a.value, b.value);
+    if (a.place == 0 && b.place == 0) return {value, any(a, b), 0};
+    Tape<V>* tape = any(a, b);
+    return {value, tape,
+            tape->choice(a.place, select(differ, by_a, none()), b.place,
+                         select(differ, by_b, none()), larger)};
   }
   static CAROM_INLINE void put(const V& from, double* to) { std::memcpy(to, &from, sizeof from); }
   static CAROM_INLINE V got(const double* from) {

@@ -136,7 +136,7 @@ class PackLcpDerivative {
       moved = larger(moved, get(feel_, i) * magnitude(get(z_, i) - get(r_all_, i)));
     }
     shift_ = larger(zero, moved);
-    measure();
+    slacks();
     tolerance = larger(tolerance, Pack(10.0) * moved);
     changed = split(tolerance);
     good = good & !changed & !doubtful_ & (shift_ <= most);
@@ -248,6 +248,14 @@ class PackLcpDerivative {
       const Pack diagonal = entry(i, i);
       const Pack root = square_root(select(diagonal > Pack(0.0), diagonal, Pack(0.0)));
       put(root_, i, select(diagonal > Pack(1e-8) * largest, root, -root));
+    }
+  }
+  /// w of the polished answer; the rows' units are those of before.
+  void slacks() {
+    for (int i = 0; i < n_; ++i) {
+      Pack sum = get(vector_, i);
+      for (int j = 0; j < n_; ++j) sum = sum + entry(i, j) * get(z_, j);
+      put(w_, i, sum);
     }
   }
   void measure() {

@@ -99,7 +99,7 @@ class LcpDerivative {
         moved = kernels::larger(moved, at_.feel[i] * magnitude(at_.z[i] - at_.r[i]));
       }
       report.shift = kernels::larger(report.shift, moved);
-      measure();
+      slacks();
       tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
       // Modes that do not settle have gaps about as large as what polishing moved.
       if (round > 0) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
@@ -312,6 +312,14 @@ class LcpDerivative {
   CAROM_INLINE double entry(int i, int j) const { return matrix_[static_cast<long>(i) * n_ + j]; }
   CAROM_INLINE double unit(int i) const { return at_.unit[i] > 0.0 ? at_.unit[i] : 1.0; }
 
+  /// w of the polished answer; units stay those of the answer as it was given.
+  CAROM_HOST_DEVICE void slacks() {
+    for (int i = 0; i < n_; ++i) {
+      double sum = vector_[i];
+      for (int j = 0; j < n_; ++j) sum += entry(i, j) * at_.z[j];
+      at_.w[i] = sum;
+    }
+  }
   /// w, and in which units rows and unknowns are measured. A row's unit is the sum of its terms or,
   /// if that is more, what the largest row has of it: |q_i| / sqrt(M_ii) has one unit, that of the
   /// root of an energy, in all rows, so that a row of noise is not measured by itself.

@@ -10,7 +10,7 @@
 #include "cpu/simd/padding.hpp"
 #include "models/mechanisms/scenario_base.hpp"
 
-/// Steps of a scenario's worlds followed back, a world a lane.
+/// Steps of a scenario's worlds followed back, or ahead along a direction, a world a lane.
 namespace carom::cpu::simd {
 
 /// A step that packs leave to one lane.
@@ -18,13 +18,23 @@ struct StepAlone {
   int world;
   derivatives::StepShape shape;
   derivatives::StepView<double> problem;
-  const double* force;                             ///< of its rows
-  const double* velocity;                          ///< the loss's gradient in v'
+  const double* force;  ///< of its rows
+  // Back:
+  const double* cotangent;                         ///< the loss's gradient in v'
   derivatives::StepGradientView<double> gradient;  ///< out
+  // Ahead:
+  derivatives::StepDirectionView<double> direction;
+  derivatives::StepTangentView<double> tangent;  ///< out
 };
 
 /// One step of some worlds. Arrays without another shape: by the world's number.
-struct WorldStepsBack {
+struct WorldSteps {
+  enum class Map : std::uint8_t {
+    back,   ///< gradient in (q', v', p, h) to that in (q, v, p, h)
+    ahead,  ///< rates of (q, v, p, h) to those of (q', v')
+    start,  ///< those of p to those of (q, v), to which they are added
+  };
+  Map map;
   models::ScenarioKind kind;
   kernels::WorldSizes sizes;
   int parameters;  ///< their number
@@ -40,14 +50,14 @@ struct WorldStepsBack {
   const double* parameter;  ///< [worlds or 1, parameters]
   std::int64_t parameter_stride;
   const bool* solved;
-  double* bar;  ///< gradient in (q', v', p, h), then in (q, v, p, h), [worlds, inputs]
+  double* bar;                  ///< in and out: what `map` says, [worlds, inputs]
   derivatives::Report* report;  ///< out
   double* touch;                ///< out: the least |phi| / (h |phi'|) of rows that only push
   int* world;                   ///< which worlds, [count]; out: those that share packs together
   int count;
   int done;        ///< of those; in and out: not all where the tape is full
-  double* reals;   ///< world_steps_back_reals, on a cache line
-  int* ints;       ///< world_steps_back_ints
+  double* reals;   ///< world_steps_reals, on a cache line
+  int* ints;       ///< world_steps_ints
   RowType* types;  ///< [sizes.rows]
   int tape;        ///< numbers that there is room for
   void* owner;
@@ -61,7 +71,7 @@ constexpr bool worlds_go_back_in_packs(const kernels::WorldSizes& sizes) {
 constexpr int world_tape(const kernels::WorldSizes& sizes) {
   return 512 + 8 * (sizes.positions + sizes.velocities) + 128 * sizes.rows;
 }
-constexpr long world_steps_back_reals(const kernels::WorldSizes& s, int parameters, int tape) {
+constexpr long world_steps_reals(const kernels::WorldSizes& s, int parameters, int tape) {
   const long n = s.velocities, inputs = s.positions + n + parameters + 1L,
              row_values = kernels::constraint_reals(s.rows, s.velocities);
   const long numbers = inputs + 2 * n + row_values;  // of two packs' size
@@ -70,7 +80,7 @@ constexpr long world_steps_back_reals(const kernels::WorldSizes& s, int paramete
   return kLargestPadding * (4L * tape + 2 * numbers + packs + 64) +
          3 * (inputs + 6 * n + row_values) + world_pullback_reals(s, parameters);
 }
-constexpr long world_steps_back_ints(const kernels::WorldSizes& s) {
+constexpr long world_steps_ints(const kernels::WorldSizes& s) {
   return kernels::constraint_ints(s.rows) + derivatives::step_derivative_ints(s.rows);
 }
 

@@ -1,6 +1,6 @@
 #include CAROM_ISA_HEADER
 
-#include "cpu/simd/compliant/world_steps_back.hpp"
+#include "cpu/simd/compliant/world_step_derivatives.hpp"
 
 #include <cstddef>
 #include <cstring>
@@ -26,7 +26,7 @@ requires(Isa::kInRegisters) struct WorldLanes<Isa> {
 };
 
 template <class Isa>
-class StepsBack {
+class StepDerivatives {
   using V = typename WorldLanes<Isa>::type;
   using Mask = typename Isa::Mask;
   using Number = kernels::TracedNumber<V>;
@@ -34,7 +34,7 @@ class StepsBack {
   static constexpr int kWidth = Isa::kWidth;
 
  public:
-  explicit StepsBack(WorldStepsBack& steps)
+  explicit StepDerivatives(WorldSteps& steps)
       : r_(steps),
         nq_(steps.sizes.positions),
         nv_(steps.sizes.velocities),
@@ -73,10 +73,23 @@ class StepsBack {
     fetch(before_ + nq_ + nv_, r_.parameters,
           [&](int w) { return r_.parameter + w * r_.parameter_stride; });
     before_[inputs_ - 1] = V(r_.step_size);
+    kinks_ = 0;
     const unsigned all = (1U << lanes_) - 1U;
-    advance<Scenario>(all);
+    switch (r_.map) {
+      case WorldSteps::Map::back:
+        return back<Scenario>(all);
+      case WorldSteps::Map::ahead:
+        return ahead<Scenario>(all);
+      default:
+        return start<Scenario>(all);
+    }
+  }
+
+  template <class Scenario>
+  bool back(unsigned live) {
+    advance_back<Scenario>(live);
     if (tape_.full()) return false;
-    fetch(before_ + nq_, nv_, [&](int w) { return r_.velocity + 1L * w * nv_; });
+    fetch_velocity(r_.velocity);
     kernels::ConstraintRowsOf<Number> rows = trace<Scenario>(tape_.live());
     if (tape_.full()) return false;
     live_ = alike(rows, tape_.live());
@@ -86,6 +99,73 @@ class StepsBack {
     return true;
   }
 
+  // Ahead, bar_ has rates of (q, v, p, h), then of (q', v').
+
+  template <class Scenario>
+  bool start(unsigned live) {
+    fetch_velocity(r_.velocity);
+    inputs(live, true);
+    Number* q = row_numbers_;
+    Number* v = inverse_mass_;
+    Scenario::start(in_ + nq_ + nv_, q, v);
+    return moved(q, v, true);
+  }
+  template <class Scenario>
+  bool ahead(unsigned live) {
+    fetch_velocity(r_.velocity);
+    inputs(live, true);
+    Number* q = row_numbers_;
+    Number* v = inverse_mass_;
+    for (int j = 0; j < nq_; ++j) q[j] = in_[j];
+    for (int j = 0; j < nv_; ++j) v[j] = in_[nq_ + j];
+    if (Scenario::direct(in_ + nq_ + nv_, in_[inputs_ - 1], q, v)) return moved(q, v, false);
+    kernels::ConstraintRowsOf<Number> rows = trace<Scenario>(tape_.live());
+    if (tape_.full()) return false;
+    live_ = alike(rows, tape_.live());
+    lead();
+    propagate(rows);
+    fetch_velocity(r_.after);
+    inputs(live_, false);
+    for (int j = 0; j < nq_; ++j) q[j] = in_[j];
+    Scenario::advance(in_ + nq_ + nv_, in_[inputs_ - 1], q, in_ + nq_);
+    if (tape_.full()) return false;
+    lead();
+    for (int j = 0; j < nq_; ++j) bar_[j] = rate(q[j]);
+    put_lanes([&](int lane, double* to) { put_lane(bar_, nq_ + nv_, lane, to); });
+    return true;
+  }
+  /// (q, v) that a map makes without a step; `more`: their rates besides.
+  bool moved(const Number* q, const Number* v, bool more) {
+    if (tape_.full()) return false;
+    live_ = tape_.live();
+    lead();
+    for (int j = 0; j < nq_ + nv_; ++j) {
+      const V own = rate(j < nq_ ? q[j] : v[j - nq_]);
+      bar_[j] = more ? bar_[j] + own : own;
+    }
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((live_ >> lane & 1U) == 0) continue;
+      derivatives::Report& report = r_.report[world_[lane]];
+      report.status = Smoothness::smooth;
+      report.residual = report.condition = report.shift = 0.0;
+      report.margin = r_.touch[world_[lane]] = kernels::kInfinity;
+      report.doubtful = 0;
+    }
+    put_lanes([&](int lane, double* to) { put_lane(bar_, nq_ + nv_, lane, to); });
+    return true;
+  }
+  /// Rates of all that is on the tape, from those of the inputs.
+  void lead() {
+    for (int j = 0; j < inputs_; ++j) {
+      if (in_[j].place != 0) tape_.bar(in_[j].place) = bar_[j];
+    }
+    kinks_ |= tape_.ahead();
+  }
+  V rate(const Number& x) { return tape_.bar(x.place); }
+
+  void fetch_velocity(const double* from) {
+    fetch(before_ + nq_, nv_, [&](int w) { return from + 1L * w * nv_; });
+  }
   template <class From>
   void fetch(V* to, int count, From&& from) const {
     const double* lanes[kWidth];
@@ -121,8 +201,8 @@ class StepsBack {
 
   /// q' = N(q) v': its part of the gradient goes to q, h and, in pulled_, to v'.
   template <class Scenario>
-  void advance(unsigned live) {
-    fetch(before_ + nq_, nv_, [&](int w) { return r_.after + 1L * w * nv_; });
+  void advance_back(unsigned live) {
+    fetch_velocity(r_.after);
     inputs(live, false);
     Number* q = row_numbers_;
     for (int j = 0; j < nq_; ++j) q[j] = in_[j];
@@ -166,14 +246,16 @@ class StepsBack {
   struct Step {
     derivatives::StepShape shape;
     derivatives::StepView<V> problem;
-    derivatives::StepGradientView<V> gradient;
     V* force;
+    derivatives::StepGradientView<V> gradient;    ///< back
+    derivatives::StepDirectionView<V> direction;  ///< ahead
+    derivatives::StepTangentView<V> tangent;
   };
 
-  Step differentiate(const kernels::ConstraintRowsOf<Number>& rows) {
+  Step laid_out(const kernels::ConstraintRowsOf<Number>& rows) {
     const int m = rows.count;
     const V h(r_.step_size);
-    Step step{{nv_, m, 0, true, true}, {}, {}, take<V>(m)};
+    Step step{{nv_, m, 0, true, true}, {}, take<V>(m), {}, {}, {}};
     V* mass = take<V>(nv_);
     V* push = take<V>(nv_);
     for (int j = 0; j < nv_; ++j) {
@@ -228,6 +310,17 @@ class StepsBack {
       }
       std::memcpy(&step.force[k], lanes, sizeof lanes);
     }
+    double lanes[kWidth];
+    store(touch, lanes);
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if ((live_ >> lane & 1U) != 0) r_.touch[world_[lane]] = lanes[lane];
+    }
+    return step;
+  }
+
+  Step differentiate(const kernels::ConstraintRowsOf<Number>& rows) {
+    Step step = laid_out(rows);
+    const int m = rows.count;
     auto& to = step.gradient;
     to.step_size = take<V>(1);
     to.mass_matrix = take<V>(nv_);
@@ -236,20 +329,81 @@ class StepsBack {
     to.position_map = nullptr;
     to.jacobian = take<V>(1L * m * nv_);
     kernels::each_row_number([&](V*& array) { array = take<V>(m); }, to);
-    double lanes[kWidth];
-    store(touch, lanes);
-    for (int lane = 0; lane < lanes_; ++lane) {
-      if ((live_ >> lane & 1U) != 0) r_.touch[world_[lane]] = lanes[lane];
-    }
-    unsigned good = 0;
-    if constexpr (Isa::kInRegisters) good = together(step);
-    if (good == 0) clear(step.gradient, m);
-    std::byte* const rest = at_;
-    for (int lane = 0; lane < lanes_; ++lane) {
-      if ((live_ & ~good) >> lane & 1U) alone(step, lane);
-      at_ = rest;
-    }
+    const unsigned good = together(step, [&](auto& one, auto& report) {
+      derivatives::StepCotangentView<V> cotangent{};
+      cotangent.velocity = pulled_;
+      return one.adjoint(cotangent, to, report);
+    });
+    if (good == 0) clear(to, m);
+    others(good, [&](int lane, StepAlone& out) {
+      out.cotangent = lane_alone(pulled_, nv_, lane);
+      out.gradient.position_map = nullptr;
+      each_gradient(out.gradient, step,
+                    [&](double*& made, const V*, long count) { made = take<double>(count); });
+      lane_out(step, lane, out);
+      each_gradient(out.gradient, step, [&](const double* made, V* all, long count) {
+        for (long j = 0; j < count; ++j) set_lane(all[j], lane, made[j]);
+      });
+    });
     return step;
+  }
+
+  /// The rates of v' to bar_, from those of the rows.
+  void propagate(const kernels::ConstraintRowsOf<Number>& rows) {
+    Step step = laid_out(rows);
+    const int m = rows.count;
+    V* mass = take<V>(nv_);
+    V* force = take<V>(nv_);
+    V* velocity = take<V>(nv_);
+    V* jacobian = take<V>(1L * m * nv_);
+    V* h = take<V>(1);
+    for (int j = 0; j < nv_; ++j) {
+      const V own = step.problem.mass_matrix[j];
+      mass[j] = -(own * own * rate(inverse_mass_[j]));
+      force[j] = rate(force_[j]);
+      velocity[j] = bar_[nq_ + j];
+    }
+    for (int k = 0; k < m; ++k) {
+      for (int j = 0; j < nv_; ++j) {
+        const bool there = j >= rows.begin[k] && j < rows.end[k];
+        jacobian[1L * k * nv_ + j] = there ? rate(rows.row(k)[j]) : V(0.0);
+      }
+    }
+    *h = in_[inputs_ - 1].place != 0 ? bar_[inputs_ - 1] : V(0.0);
+    auto& d = step.direction;
+    d.step_size = h;
+    d.mass_matrix = mass;
+    d.force = force;
+    d.velocity = velocity;
+    d.position_map = nullptr;
+    d.jacobian = jacobian;
+    kernels::each_row_number(
+        [&](const V*& to, const Number* from) {
+          V* rates = take<V>(m);
+          for (int k = 0; k < m; ++k) rates[k] = rate(from[k]);
+          to = rates;
+        },
+        d, rows);
+    step.tangent = {take<V>(nv_), take<V>(nv_), take<V>(m), take<V>(1)};
+    const unsigned good = together(
+        step, [&](auto& one, auto& report) { return one.tangent(d, step.tangent, report); });
+    for (int j = 0; j < nv_; ++j) {
+      bar_[nq_ + j] = good != 0 ? step.tangent.velocity[j] : V(0.0);
+    }
+    others(good, [&](int lane, StepAlone& out) {
+      out.direction.step_size = lane_alone(d.step_size, 1, lane);
+      out.direction.mass_matrix = lane_alone(d.mass_matrix, nv_, lane);
+      out.direction.force = lane_alone(d.force, nv_, lane);
+      out.direction.velocity = lane_alone(d.velocity, nv_, lane);
+      out.direction.position_map = nullptr;
+      out.direction.jacobian = lane_alone(d.jacobian, 1L * m * nv_, lane);
+      kernels::each_row_number(
+          [&](const double*& to, const V* from) { to = lane_alone(from, m, lane); }, out.direction,
+          d);
+      out.tangent = {take<double>(nv_), take<double>(nv_), take<double>(m), take<double>(1)};
+      lane_out(step, lane, out);
+      for (int j = 0; j < nv_; ++j) set_lane(bar_[nq_ + j], lane, out.tangent.velocity[j]);
+    });
   }
 
   /// What the step's gradient is in (q, v, p, h), by the tape.
@@ -277,29 +431,25 @@ class StepsBack {
     if (r_.active[inputs_ - 1]) bar_[inputs_ - 1] = bar_[inputs_ - 1] + by.step_size[0];
   }
 
-  /// Lanes that a pack differentiates.
-  unsigned together(Step& step) {
+  /// call(derivative, report): lanes that are good of those that a pack differentiates.
+  template <class Call>
+  unsigned together(const Step& step, Call&& call) {
     if constexpr (Isa::kInRegisters) {
       unsigned solved = 0;
       for (int lane = 0; lane < lanes_; ++lane) {
         if (r_.solved[world_[lane]]) solved |= 1U << lane;
       }
-      using Derivative = derivatives::StepDerivative<V>;
-      Derivative one(step.shape, step.problem, r_.centripetal, r_.rules,
-                     take<V>(derivatives::step_derivative_reals(nv_, step.shape.rows)),
-                     r_.ints + kernels::constraint_ints(r_.sizes.rows));
+      derivatives::StepDerivative<V> one(
+          step.shape, step.problem, r_.centripetal, r_.rules,
+          take<V>(derivatives::step_derivative_reals(nv_, step.shape.rows)),
+          r_.ints + kernels::constraint_ints(r_.sizes.rows));
       const int first = kernels::lowest_bit(live_);
-      double* stiffness = take<double>(2L * step.shape.rows);
-      double* damping = stiffness + step.shape.rows;
-      put_lane(step.problem.stiffness, step.shape.rows, first, stiffness);
-      put_lane(step.problem.damping, step.shape.rows, first, damping);
-      one.carry(r_.step_size, stiffness, damping);
+      one.carry(r_.step_size, lane_alone(step.problem.stiffness, step.shape.rows, first),
+                lane_alone(step.problem.damping, step.shape.rows, first));
       derivatives::ReportOf<V> report;
-      Mask good = one.modes(step.force, report) & Mask::from_bits(live_ & solved);
+      const Mask good = one.modes(step.force, report) & Mask::from_bits(live_ & solved);
       if (!any_of(good)) return 0;
-      derivatives::StepCotangentView<V> cotangent{};
-      cotangent.velocity = pulled_;
-      const unsigned fine = (good & one.adjoint(cotangent, step.gradient, report)).bits();
+      const unsigned fine = (good & call(one, report)).bits();
       for (int lane = 0; lane < lanes_; ++lane) {
         if ((fine >> lane & 1U) == 0) continue;
         derivatives::Report& to = r_.report[world_[lane]];
@@ -313,6 +463,17 @@ class StepsBack {
       return fine;
     }
     return 0;
+  }
+  /// call(lane, its step) of those that packs leave.
+  template <class Call>
+  void others(unsigned good, Call&& call) {
+    std::byte* const rest = at_;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      if (((live_ & ~good) >> lane & 1U) == 0) continue;
+      StepAlone out{};
+      call(lane, out);
+      at_ = rest;
+    }
   }
 
   void clear(const derivatives::StepGradientView<V>& gradient, int m) const {
@@ -332,11 +493,12 @@ class StepsBack {
     put_lane(from, count, lane, to);
     return to;
   }
-  /// What packs leave: a lane's numbers out, its gradient in.
-  void alone(const Step& step, int lane) {
+  /// A step's numbers of one lane, to be differentiated alone.
+  void lane_out(const Step& step, int lane, StepAlone& out) {
     const long n = nv_, m = step.shape.rows;
-    StepAlone out{world_[lane], step.shape, {}, nullptr, nullptr, {}};
     const derivatives::StepView<V>& from = step.problem;
+    out.world = world_[lane];
+    out.shape = step.shape;
     out.problem.step_size = lane_alone(from.step_size, 1, lane);
     out.problem.mass_matrix = lane_alone(from.mass_matrix, n, lane);
     out.problem.force = lane_alone(from.force, n, lane);
@@ -344,19 +506,11 @@ class StepsBack {
     out.problem.position_map = nullptr;
     out.problem.type = from.type;
     out.problem.jacobian = lane_alone(from.jacobian, m * n, lane);
-    out.force = lane_alone(step.force, m, lane);
-    out.velocity = lane_alone(pulled_, n, lane);
-    out.gradient.position_map = nullptr;
-    const auto room = [&](double*& made, const V*, long count) { made = take<double>(count); };
-    const auto back = [&](const double* made, V* to, long count) {
-      for (long j = 0; j < count; ++j) set_lane(to[j], lane, made[j]);
-    };
     kernels::each_row_number(
         [&](const double*& to, const V* given) { to = lane_alone(given, m, lane); }, out.problem,
         from);
-    each_gradient(out.gradient, step, room);
+    out.force = lane_alone(step.force, m, lane);
     r_.alone(r_.owner, out, r_.report[out.world]);
-    each_gradient(out.gradient, step, back);
   }
   /// call(array of one lane, of all lanes, values).
   template <class Call>
@@ -382,6 +536,19 @@ class StepsBack {
       lost |= (!(magnitude(sum) < V(kernels::kInfinity))).bits();
       tape_.bar(in_[j].place) = sum;
     }
+    put_lanes([&](int lane, double* to) {
+      const bool by_inputs =
+          (lost >> lane & 1U) != 0 && r_.report[world_[lane]].status < Smoothness::undefined;
+      for (int j = 0; j < inputs_; ++j) {
+        const bool summed = in_[j].place != 0 && !by_inputs;
+        to[j] = lane_of(summed ? tape_.bar(in_[j].place) : bar_[j], lane);
+      }
+      if (by_inputs) one_by_one(rows, by, lane, to);
+    });
+  }
+  /// call(lane, its numbers in r_.bar) of the worlds that went; the others are next.
+  template <class Call>
+  void put_lanes(Call&& call) {
     int taken = 0, left = 0;
     int others[kWidth];
     for (int lane = 0; lane < lanes_; ++lane) {
@@ -390,14 +557,9 @@ class StepsBack {
         continue;
       }
       r_.world[r_.done + taken++] = world_[lane];
-      double* to = r_.bar + 1L * world_[lane] * inputs_;
-      const bool by_inputs =
-          (lost >> lane & 1U) != 0 && r_.report[world_[lane]].status < Smoothness::undefined;
-      for (int j = 0; j < inputs_; ++j) {
-        const bool summed = in_[j].place != 0 && !by_inputs;
-        to[j] = lane_of(summed ? tape_.bar(in_[j].place) : bar_[j], lane);
-      }
-      if (by_inputs) one_by_one(rows, by, lane, to);
+      Smoothness& status = r_.report[world_[lane]].status;
+      if ((kinks_ >> lane & 1U) != 0 && status == Smoothness::smooth) status = Smoothness::kink;
+      call(lane, r_.bar + 1L * world_[lane] * inputs_);
     }
     for (int i = 0; i < left; ++i) r_.world[r_.done + taken + i] = others[i];
     r_.done += taken;
@@ -434,7 +596,7 @@ class StepsBack {
 
   static constexpr double kRounding = 0x1.0p-46;
 
-  WorldStepsBack& r_;
+  WorldSteps& r_;
   int nq_, nv_, inputs_;
   std::byte* at_;
   Tape tape_;
@@ -442,21 +604,21 @@ class StepsBack {
   Number* inverse_mass_;
   Number* force_;
   Number* row_numbers_;
-  V* bar_;     ///< of (q', v', p, h), then of (q, v, p, h)
+  V* bar_;     ///< back: gradient in (q', v', p, h), then in (q, v, p, h)
   V* before_;  ///< (q, v, p, h)
   V* pulled_;  ///< of v', whatever it reaches
   std::byte* base_;
   int world_[kWidth];
   int lanes_ = 0;
-  unsigned live_ = 0;
+  unsigned live_ = 0, kinks_ = 0;
 };
 
 }  // namespace
 
 template <class Isa>
-void worlds_back(WorldStepsBack& steps) {
-  StepsBack<Isa>(steps).run();
+void differentiate_world_steps(WorldSteps& steps) {
+  StepDerivatives<Isa>(steps).run();
 }
-template void worlds_back<CAROM_ISA>(WorldStepsBack&);
+template void differentiate_world_steps<CAROM_ISA>(WorldSteps&);
 
 }  // namespace carom::cpu::simd
