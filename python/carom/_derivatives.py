@@ -194,7 +194,7 @@ def _run_numbers(run: Any) -> tuple[list[str], list[str]]:
     return names, [name for name in names if name not in scenario["sizes"]]
 
 
-def _run_again(run: Any) -> tuple[Any, ...]:
+def _run_again(run: Any) -> tuple[str, dict[str, list[float]], dict[str, Any], dict[str, Any]]:
     """What the core takes for it."""
     if run.cancelled:
         raise refuse("worlds", "cancelled", "a run that was stopped has no derivative")
