@@ -222,8 +222,11 @@ std::vector<run::ImpactTask> tasks_as_they_are(const SamplingOptions& options) {
   std::vector<run::ImpactTask> tasks;
   tasks.reserve(points.size());
   for (const run::Parameters& point : points) {
-    tasks.push_back({name_with(model.name, point), model.contact_names,
-                     models::build(model.name, values_with(set, point)), point});
+    ImpactProblem problem = models::build(model.name, values_with(set, point));
+    const bool named = static_cast<std::size_t>(problem.contacts) == model.contact_names.size();
+    tasks.push_back({name_with(model.name, point),
+                     named ? model.contact_names : letters(problem.contacts), std::move(problem),
+                     point});
   }
   return tasks;
 }

@@ -84,5 +84,7 @@ Definition cube_drop();
 Definition tripod();
 Definition bar_on_steps();
 Definition ball_in_corner();
+Definition newtons_cradle();
+Definition cube_two_corners();
 
 }  // namespace carom::models::detail

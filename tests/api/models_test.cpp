@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 #include <carom/error.hpp>
@@ -75,12 +76,14 @@ TEST_P(EveryModel, HasDocumentedParametersWithAcceptedDefaults) {
 TEST_P(EveryModel, EveryParameterChangesTheProblem) {
   const ImpactProblem before = build(GetParam());
   for (const auto& parameter : model().parameters) {
-    const double other = parameter.value == 0.0 ? 0.01 : 0.9 * parameter.value;
+    double other = parameter.value == 0.0 ? 0.01 : 0.9 * parameter.value;
+    if (parameter.name == "balls") other = parameter.value + 1.0;  // whole numbers alone
     const ImpactProblem after = build(GetParam(), {{parameter.name, other}});
     EXPECT_TRUE(after.mass_matrix != before.mass_matrix ||
                 after.normal_jacobian != before.normal_jacobian ||
                 after.tangent_jacobian != before.tangent_jacobian ||
-                after.friction != before.friction || after.velocity != before.velocity)
+                after.friction != before.friction || after.velocity != before.velocity ||
+                after.restitution_high != before.restitution_high)
         << parameter.name;
   }
 }
@@ -127,9 +130,10 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(names()),
                          [](const auto& test) { return test.param; });
 
 TEST(Models, AreListedWithThePapersFirst) {
-  EXPECT_EQ(names(), (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall",
-                                               "ramone", "disk_stack", "cube_drop", "tripod",
-                                               "bar_on_steps", "ball_in_corner"}));
+  EXPECT_EQ(names(),
+            (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall", "ramone",
+                                      "disk_stack", "cube_drop", "tripod", "bar_on_steps",
+                                      "ball_in_corner", "newtons_cradle", "cube_two_corners"}));
 }
 
 TEST(Models, RefuseAnUnknownModelWithTheKnownOnes) {
@@ -221,6 +225,40 @@ TEST(DiskStack, ContactsPushTheRightDisksApart) {
   Eigen::VectorXd away = Eigen::VectorXd::Zero(9);
   away.segment<2>(6) << 0.5, rise;
   EXPECT_NEAR((parts.normal * away)(3), 1.0, 1e-15);
+}
+
+TEST(NewtonsCradle, HasAsManyBallsAsAskedAndPushesNeighboursApart) {
+  for (int balls = 2; balls <= 6; ++balls) {
+    const ImpactProblem problem =
+        build("newtons_cradle", {{"balls", static_cast<double>(balls)}, {"restitution", 0.5}});
+    EXPECT_EQ(problem.velocities, balls);
+    EXPECT_EQ(problem.contacts, balls - 1);
+    EXPECT_EQ(problem.restitution_low, std::vector<double>(problem.friction.size(), 0.5));
+    const Parts parts(problem);
+    const Eigen::VectorXd gaps = parts.normal * Eigen::VectorXd::LinSpaced(balls, 1.0, balls);
+    expect_near(gaps, Eigen::VectorXd::Ones(balls - 1), 0.0);
+    expect_near(parts.normal * parts.velocity, -Eigen::VectorXd::Unit(balls - 1, 0), 0.0);
+  }
+  const std::string message = message_of("newtons_cradle", {{"balls", 2.5}});
+  EXPECT_NE(message.find("balls"), std::string::npos) << message;
+  EXPECT_NE(message.find("a whole number"), std::string::npos) << message;
+}
+
+// examples/data/cube_tosses: its two lowest corners approach at these speeds, and are an edge of
+// the rounded cube apart, 2 (52.4 mm - 4.0 mm).
+TEST(CubeTwoCorners, IsTheMeasuredImpact) {
+  const Parts parts(build("cube_two_corners"));
+  expect_near(parts.normal * parts.velocity, Eigen::Vector2d(-1.40344, -1.44047), 1e-4);
+  Eigen::Vector3d corner[2];
+  for (int i = 0; i < 2; ++i) {  // rows are (e, p x e)
+    corner[i] << -parts.normal(i, 4), parts.normal(i, 3), parts.tangent(2 * i, 4);
+    for (int t = 0; t < 2; ++t) {
+      const Eigen::Vector3d along = parts.tangent.row(2 * i + t).head<3>();
+      const Eigen::Vector3d arm = corner[i].cross(along);
+      expect_near(arm, Eigen::Vector3d(parts.tangent.row(2 * i + t).tail<3>()), 1e-15);
+    }
+  }
+  EXPECT_NEAR((corner[0] - corner[1]).norm(), 2.0 * (0.0524 - 0.003988), 2e-4);
 }
 
 }  // namespace

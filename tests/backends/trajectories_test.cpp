@@ -17,11 +17,13 @@
 #include "support/bits.hpp"
 #include "support/enumerated.hpp"
 #include "support/model_runs.hpp"
+#include "support/random_problems.hpp"
 
 // Trajectories of the nine models: certified, and the same however they are computed.
 namespace carom {
 namespace {
 
+using test::Matrix;
 using test::model_batch;
 using test::model_settings;
 

@@ -101,9 +101,10 @@ TEST(Models, JsonListsEveryModelWithItsParameters) {
       EXPECT_LE(parameter["default"].get<double>(), parameter["maximum"].get<double>());
     }
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall", "ramone",
-                                             "disk_stack", "cube_drop", "tripod", "bar_on_steps",
-                                             "ball_in_corner"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"rocking_block", "compass_gait", "box_wall", "ramone",
+                                      "disk_stack", "cube_drop", "tripod", "bar_on_steps",
+                                      "ball_in_corner", "newtons_cradle", "cube_two_corners"}));
   EXPECT_EQ(commands,
             (std::set<std::string>{"equilibrium", "impact", "motion", "stability", "step"}));
 }

@@ -208,7 +208,7 @@ TEST(Mechanisms, OfImpactModelsObeyTheEquationsOfMotion) {
     Judge<Mechanism>(p, name).judge(q, random);
     ++count;
   });
-  EXPECT_EQ(count, static_cast<int>(models::all().size()));
+  EXPECT_EQ(count + 2, static_cast<int>(models::all().size()));  // two models are no mechanisms
 }
 
 TEST(Mechanisms, OfImpactModelsTouchAtTheImpact) {
