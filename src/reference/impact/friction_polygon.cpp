@@ -15,6 +15,20 @@ FrictionPolygon::FrictionPolygon(int dimension, int directions)
   }
 }
 
+kernels::FrictionPolygon FrictionPolygon::judged() const {
+  kernels::FrictionPolygon polygon;
+  if (tangents() == 1) return polygon;
+  polygon.count = directions();
+  polygon.edge = (direction(1) - direction(0)).norm();
+  polygon.turn = 2.0 * direction(0).dot(direction(1));
+  for (int j = 0; j < directions(); ++j) {
+    const Vector d = direction(j), e = edge(j);
+    std::copy(d.begin(), d.end(), polygon.direction[j]);
+    std::copy(e.begin(), e.end(), polygon.along[j]);
+  }
+  return polygon;
+}
+
 int FrictionPolygon::number(const Arc& arc) const {
   if (arc.count == directions()) return 0;
   return 1 + arc.first + (arc.count == 2 ? directions() : 0);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include <carom/device/contact_geometry.hpp>
+
 #include "reference/impact/mechanism.hpp"
 
 namespace carom::reference {
@@ -46,6 +48,8 @@ class FrictionPolygon {
   [[nodiscard]] Arc nearest(const Vector& friction, double limit, double slack) const;
   /// By how much a friction lies outside of `limit` times the polygon.
   [[nodiscard]] double beyond(const Vector& friction, double limit) const;
+  /// What certificates take.
+  [[nodiscard]] kernels::FrictionPolygon judged() const;
   /// max over the directions of -d . slip.
   [[nodiscard]] double most_taken(const Vector& slip) const;
 

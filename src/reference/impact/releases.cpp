@@ -6,8 +6,8 @@
 #include <carom/certificate_release.hpp>
 
 #include "core/constants.hpp"
-#include "impact/friction_polygon.hpp"
 #include "reference/impact/event_draws.hpp"
+#include "reference/impact/friction_polygon.hpp"
 
 namespace carom::reference {
 
@@ -233,7 +233,7 @@ class ReleaseWalk {
   template <int Dim>
   [[nodiscard]] double missed() const {
     const kernels::FrictionPolygon polygon =
-        carom::friction_polygon(Dim, settings_.friction_directions);
+        FrictionPolygon(Dim, settings_.friction_directions).judged();
     certificate::ReleaseBooks<Dim, kMaxFollowedContacts> judge(polygon);
     judge.begin({mechanism_.problem.velocities, m_, mechanism_.jacobian.data(),
                  mechanism_.response.data(), mechanism_.mass.data(), mechanism_.velocity.data(),

@@ -7,7 +7,7 @@
 #include <carom/certificate_restitution.hpp>
 
 #include "core/constants.hpp"
-#include "impact/friction_polygon.hpp"
+#include "reference/impact/friction_polygon.hpp"
 
 namespace carom::reference {
 
@@ -33,7 +33,7 @@ template <int Dim>
 double judged(const Mechanism& mechanism, RestitutionLaw law, int directions,
               const std::vector<PathPiece>& pieces, const Vector& velocity,
               const Bounces& bounces) {
-  const kernels::FrictionPolygon polygon = carom::friction_polygon(Dim, directions);
+  const kernels::FrictionPolygon polygon = FrictionPolygon(Dim, directions).judged();
   certificate::Restitution<Dim, kMaxFollowedContacts> judge(polygon);
   judge.begin({mechanism.problem.velocities, mechanism.contacts(), mechanism.jacobian.data(),
                mechanism.response.data(), mechanism.mass.data(), mechanism.velocity.data(),
