@@ -11,7 +11,12 @@ right where its error is at most 1e-6 of its size. One thread.
 
 10^4 states of tossed boxes on the ground in MuJoCo, and the gradient of w'v' in v over one step: that of MuJoCo's step by
 mjd_transitionFD, that of carom's compliant step with the same masses, contacts and forces by vjp, each judged by its own
-map: differences of fourth order with two steps, where these agree to 1e-7; elsewhere a mode changes within them."""
+map: differences of fourth order with two steps, where these agree to 1e-7; elsewhere a mode changes within them.
+
+    python bench/derivatives.py runs [STEPS]
+
+Runs of scenarios: time of the processor of vjp, with checkpoints every root of the steps and as it is, and of jvp, over that
+of the run itself. One thread, least of three."""
 
 from __future__ import annotations
 
@@ -224,8 +229,42 @@ def beside_mujoco(n):
             report(f"mjd_transitionFD {eps:g}, {who}", gradient, sharp, time.perf_counter() - start, forward)
 
 
+RUNS = (
+    ("inclined_block", 512, {"friction": np.linspace(0.1, 0.3, 512)}),
+    ("compliant_block_impact", 512, {"downward_velocity": np.linspace(2.0, 4.0, 512), "angle": 3.0, "stiffness_ratio": 1.5,
+                                     "tangent_damping": 10.0}),
+    ("pendulum_limit", 512, {"angular_velocity": np.linspace(-2.0, -1.5, 512)}),
+    ("sphere_stack", 64, {"gap": np.linspace(1e-3, 2e-3, 64)}),
+    ("elastic_foundation", 16, {"depth": np.linspace(0.9, 1.1, 16)}),
+)  # fmt: skip
+
+
+def runs(steps):
+    def least(call):
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            answer = call()
+            times.append(time.process_time() - start)
+        return min(times), answer
+
+    root = int(np.ceil(np.sqrt(steps)))
+    print(f"{steps} steps; over the run itself: vjp with checkpoints every {root} steps, vjp, jvp")
+    for scenario, worlds, parameters in RUNS:
+        forward, run = least(lambda: carom.compliant.worlds(scenario, parameters, steps=steps, threads=1))
+        name = next(iter(parameters))
+        kept, _ = least(lambda: run.vjp(displacement=1.0, checkpoint=root, threads=1))
+        back, g = least(lambda: run.vjp(displacement=1.0, threads=1))
+        ahead, _ = least(lambda: run.jvp(parameters={name: 1.0}, threads=1))
+        words, counts = np.unique(g.words(), return_counts=True)
+        print(f"  {scenario:24s} {kept / forward:6.2f} {back / forward:6.2f} {ahead / forward:6.2f}   forward "
+              f"{1e6 * forward / (worlds * steps):7.3f} us a step; " + ", ".join(f"{c} {w}" for w, c in zip(words, counts)))
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["mujoco"]:
+    if sys.argv[1:2] == ["runs"]:
+        runs(int(sys.argv[2]) if len(sys.argv) > 2 else 200)
+    elif sys.argv[1:2] == ["mujoco"]:
         beside_mujoco(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -5,6 +5,7 @@
 #include "compliant/derivative_backends.hpp"
 #include "core/parallel.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
+#include "cpu/simd/compliant/compliant_range.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
 #include "cpu/simd/compliant/world_step_derivatives.hpp"
 #include "cpu/simd/dispatch.hpp"
@@ -21,10 +22,22 @@ constexpr std::int64_t kBlock = 64;
 /// States [bytes] that a block keeps whole, so that no step is taken again, where nothing is asked.
 constexpr std::int64_t kKeptWhole = 1 << 24;
 
-/// What a run has between two steps.
+/// What a run has between two steps: the arrays of its worlds.
+struct Between {
+  const double* position;
+  const double* velocity;
+  const double* impulse;
+  const kernels::WorldRecord* record;
+};
+
+/// The same, kept.
 struct Snapshot {
   std::vector<double> position, velocity, impulse;
   std::vector<kernels::WorldRecord> record;
+
+  [[nodiscard]] Between arrays() const {
+    return {position.data(), velocity.data(), impulse.data(), record.data()};
+  }
 
   void take(const WorldStates& states) {
     position = states.position;
@@ -59,6 +72,34 @@ WorldStates part_of(const WorldStates& all, std::int64_t begin, std::int64_t end
   part.record = some(all.record, 1);
   return part;
 }
+
+/// States after each of some steps.
+class Chunk {
+ public:
+  void fit(const WorldStates& states, std::int64_t steps) {
+    const auto room = [&](auto& kept, const auto& own) {
+      kept.resize(own.size() * static_cast<std::size_t>(steps));
+    };
+    room(position_, states.position);
+    room(velocity_, states.velocity);
+    room(impulse_, states.impulse);
+    room(record_, states.record);
+  }
+  simd::WorldsKept kept(const WorldStates& states) {
+    return {states.worlds, position_.data(), velocity_.data(), impulse_.data(), record_.data()};
+  }
+  [[nodiscard]] Between after(const WorldStates& states, std::int64_t step) const {
+    const auto at = static_cast<std::size_t>(step);
+    return {position_.data() + at * states.position.size(),
+            velocity_.data() + at * states.velocity.size(),
+            impulse_.data() + at * states.impulse.size(),
+            record_.data() + at * states.record.size()};
+  }
+
+ private:
+  std::vector<double> position_, velocity_, impulse_;
+  std::vector<kernels::WorldRecord> record_;
+};
 
 /// The run of some worlds, and its derivative: back from its end, or ahead from its start.
 class RunDerivative {
@@ -109,22 +150,20 @@ class RunDerivative {
       if (done + count < steps_) stepper->advance(states_, done, count);
       done += count;
     }
-    std::vector<Snapshot> chunk(static_cast<std::size_t>(std::min(every, steps_) + 1));
+    chunk_.fit(states_, std::min(every, steps_));
     for (std::int64_t k = static_cast<std::int64_t>(kept.size()) - 1; k >= 0; --k) {
       const std::int64_t first = k * every, last = std::min(first + every, steps_);
-      kept[static_cast<std::size_t>(k)].restore(states_);
-      kept.pop_back();
-      for (std::int64_t step = first; step < last; ++step) {
-        chunk[static_cast<std::size_t>(step - first)].take(states_);
-        stepper->advance(states_, step, 1);
-      }
-      Snapshot& end = chunk[static_cast<std::size_t>(last - first)];
-      end.take(states_);
-      if (last == steps_) begin_backwards(end, cotangent);
+      const Snapshot& start = kept[static_cast<std::size_t>(k)];
+      start.restore(states_);
+      advance(first, last - first);
+      const auto after = [&](std::int64_t step) {
+        return step < first ? start.arrays() : chunk_.after(states_, step - first);
+      };
+      if (last == steps_) begin_backwards(after(last - 1), cotangent);
       for (std::int64_t step = last - 1; step >= first; --step) {
-        const auto place = static_cast<std::size_t>(step - first);
-        back(step, chunk[place], chunk[place + 1]);
+        back(step, after(step - 1), after(step));
       }
+      kept.pop_back();
     }
     finish(gradient);
   }
@@ -144,13 +183,14 @@ class RunDerivative {
     }
     Snapshot before, after;
     before.take(states_);
-    take_steps(simd::WorldSteps::Map::start, 0, static_cast<int>(count_), before, before);
+    take_steps(simd::WorldSteps::Map::start, 0, static_cast<int>(count_), before.arrays(),
+               before.arrays());
     for (std::int64_t w = 0; w < count_; ++w)
       note(w, reports_[static_cast<std::size_t>(w)].status, 0);
     for (std::int64_t step = 0; step < steps_; ++step) {
       stepper->advance(states_, step, 1);
       after.take(states_);
-      ahead(step, before, after);
+      ahead(step, before.arrays(), after.arrays());
       std::swap(before, after);
     }
     for (std::int64_t w = 0; w < count_; ++w) {
@@ -177,6 +217,22 @@ class RunDerivative {
   }
 
  private:
+  /// Steps that are kept in chunk_, by the stepper's own text.
+  void advance(std::int64_t first, std::int64_t count) {
+    const simd::StepWorkspaceSizes room = models::detail::visit_scenario(
+        states_.scenario->kind,
+        [&](auto body) { return simd::worlds_workspace<decltype(body)>(states_.sizes); });
+    make_room(work_reals_, room.reals + simd::kStepPackWorkspace);
+    make_room(work_ints_, room.ints);
+    make_room(work_types_, room.types);
+    simd::instruction_set().step_worlds(simd::WorldsRange{
+        0, count_, states_.scenario->kind, states_.sizes, states_.parameters.data(),
+        states_.parameter_stride, states_.settings, first, count, states_.position.data(),
+        states_.velocity.data(), states_.impulse.data(), states_.record.data(),
+        simd::StepWorkspace{work_reals_.data() + simd::kStepPackWorkspace, work_ints_.data(),
+                            work_types_.data(), work_reals_.data()},
+        chunk_.kept(states_)});
+  }
   [[nodiscard]] std::int64_t steps_between(const kernels::WorldSizes& sizes) const {
     const auto step = static_cast<std::int64_t>(
         sizeof(double) * static_cast<std::size_t>(sizes.positions + sizes.velocities + sizes.rows) +
@@ -213,7 +269,7 @@ class RunDerivative {
         map, gradient);
   }
 
-  void begin_backwards(const Snapshot& end, const WorldsCotangent& cotangent) {
+  void begin_backwards(const Between& end, const WorldsCotangent& cotangent) {
     for (std::int64_t w = 0; w < count_; ++w) {
       if (end.record[static_cast<std::size_t>(w)].broken) {
         note(w, Smoothness::not_solved, 0);
@@ -230,11 +286,11 @@ class RunDerivative {
       if (cotangent.displacement.empty()) continue;
       WorldMap map{WorldMap::Name::displacement};
       map.position = &cotangent.displacement[static_cast<std::size_t>(all)];
-      pull(w, steps_, end.position.data() + w * nq_, end.velocity.data() + w * nv_, map, to);
+      pull(w, steps_, end.position + w * nq_, end.velocity + w * nv_, map, to);
     }
   }
 
-  void back(std::int64_t step, const Snapshot& before, const Snapshot& after) {
+  void back(std::int64_t step, const Between& before, const Between& after) {
     const double h = states_.settings.step_size;
     int stepped = 0;
     later_.clear();
@@ -244,8 +300,8 @@ class RunDerivative {
         later_.push_back(w);
         continue;
       }
-      const double* q = before.position.data() + w * nq_;
-      const double* v = before.velocity.data() + w * nv_;
+      const double* q = before.position + w * nq_;
+      const double* v = before.velocity + w * nv_;
       std::copy_n(q, nq_, at_.data());
       std::copy_n(v, nv_, at_.data() + nq_);
       if (model_.direct(parameters(w), h, at_.data(), at_.data() + nq_)) {
@@ -269,7 +325,7 @@ class RunDerivative {
     }
   }
 
-  void ahead(std::int64_t step, const Snapshot& before, const Snapshot& after) {
+  void ahead(std::int64_t step, const Between& before, const Between& after) {
     int stepped = 0;
     later_.clear();
     for (const int w : order_) {
@@ -290,8 +346,8 @@ class RunDerivative {
   }
 
   /// A map of the first worlds of order_, by packs.
-  void take_steps(simd::WorldSteps::Map map, std::int64_t step, int count, const Snapshot& before,
-                  const Snapshot& after) {
+  void take_steps(simd::WorldSteps::Map map, std::int64_t step, int count, const Between& before,
+                  const Between& after) {
     simd::WorldSteps steps{};
     steps.map = map;
     steps.kind = states_.scenario->kind;
@@ -303,10 +359,10 @@ class RunDerivative {
     steps.rules = rules_of(settings_);
     steps.rules.reach = false;
     steps.active = active_.data();
-    steps.position = before.position.data();
-    steps.velocity = before.velocity.data();
-    steps.after = after.velocity.data();
-    steps.impulse = after.impulse.data();
+    steps.position = before.position;
+    steps.velocity = before.velocity;
+    steps.after = after.velocity;
+    steps.impulse = after.impulse;
     steps.parameter = states_.parameters.data();
     steps.parameter_stride = states_.parameter_stride;
     steps.solved = solved_.data();
@@ -359,7 +415,7 @@ class RunDerivative {
 
   /// Whether no wanted parameter moves the gaps of rows that touch at the start: a body put on the
   /// ground.
-  bool touches_always(std::int64_t w, const Snapshot& before) {
+  bool touches_always(std::int64_t w, const Between& before) {
     const int m = states_.sizes.rows;
     std::vector<double> reals(static_cast<std::size_t>(kernels::constraint_reals(m, nv_))),
         force(static_cast<std::size_t>(nv_)), inverse_mass(force);
@@ -368,8 +424,8 @@ class RunDerivative {
     kernels::ConstraintRows rows =
         kernels::make_rows(m, nv_, reals.data(), ints.data(), types.data());
     const double h = states_.settings.step_size;
-    const double* v = before.velocity.data() + w * nv_;
-    model_.evaluate(parameters(w), 0.0, h, before.position.data() + w * nq_, v, inverse_mass.data(),
+    const double* v = before.velocity + w * nv_;
+    model_.evaluate(parameters(w), 0.0, h, before.position + w * nq_, v, inverse_mass.data(),
                     force.data(), rows);
     std::vector<double> gap(rows.phi, rows.phi + rows.count);
     for (int k = 0; k < rows.count; ++k) {
@@ -405,7 +461,7 @@ class RunDerivative {
   }
 
   /// What the step's derivative says of itself.
-  void spread(std::int64_t w, std::int64_t step, const Snapshot& before) {
+  void spread(std::int64_t w, std::int64_t step, const Between& before) {
     const auto at = static_cast<std::size_t>(begin_ + w);
     const derivatives::Report& report = reports_[static_cast<std::size_t>(w)];
     const double touch = touch_[static_cast<std::size_t>(w)];
@@ -469,6 +525,10 @@ class RunDerivative {
   Buffer<bool> solved_;                       ///< of a step
   std::vector<int> order_, later_;            ///< worlds, those that shared packs together
   DerivativeMemory memory_;
+  Chunk chunk_;
+  Buffer<double> work_reals_;  // on a cache line
+  std::vector<int> work_ints_;
+  std::vector<RowType> work_types_;
 };
 
 void begin(std::size_t worlds, WorldsDerivative& made) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "compliant/kernels/compliant_array.hpp"
@@ -21,6 +22,15 @@ struct StepWorkspaceSizes {
   long reals, ints, types;
 };
 
+/// States after each step, [steps, all worlds, ..]; null: not kept.
+struct WorldsKept {
+  std::int64_t worlds = 0;
+  double* position = nullptr;
+  double* velocity = nullptr;
+  double* impulse = nullptr;
+  kernels::WorldRecord* record = nullptr;
+};
+
 /// Worlds [begin, end) of a scenario in one thread, from time step `first` on.
 struct WorldsRange {
   std::int64_t begin;
@@ -37,7 +47,20 @@ struct WorldsRange {
   double* impulse;   ///< [worlds, rows]
   kernels::WorldRecord* record;
   StepWorkspace work;  ///< of worlds_workspace
+  WorldsKept kept{};
 };
+/// Worlds [first, first + count) after `step`.
+template <class Isa>
+void keep(const WorldsRange& r, std::int64_t step, std::int64_t first, std::int64_t count) {
+  const auto copy = [&](const auto* from, auto* to, long stride) {
+    std::copy_n(from + first * stride, count * stride,
+                to + ((step - r.first) * r.kept.worlds + first) * stride);
+  };
+  copy(r.position, r.kept.position, r.sizes.positions);
+  copy(r.velocity, r.kept.velocity, r.sizes.velocities);
+  copy(r.impulse, r.kept.impulse, r.sizes.rows);
+  copy(r.record, r.kept.record, 1);
+}
 
 /// Problems [begin, end) of a batch of steps in one thread.
 struct CompliantRange {
@@ -102,7 +125,7 @@ void step_worlds(const WorldsRange& r) {
           tasks[waiting] = &worlds[i].task();
           which[waiting++] = i;
         }
-        if (over) break;
+        if (over && r.kept.record == nullptr) break;
         kernels::StepVerdict verdicts[kStepBlock];
         packs.solve(tasks, waiting, verdicts);
         for (int t = 0; t < waiting; ++t) {
@@ -117,6 +140,7 @@ void step_worlds(const WorldsRange& r) {
                                r.velocity + w * r.sizes.velocities, r.impulse + w * r.sizes.rows,
                                r.record[w]);
         }
+        if (r.kept.record != nullptr) keep<Isa>(r, step, first, count);
       }
     }
   });

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "compliant/kernels/row_numbers.hpp"
 #include "cpu/simd/pack_number.hpp"
 #include "models/mechanisms/dual_number.hpp"
 #include "models/mechanisms/scenario_kinds.hpp"
@@ -101,11 +102,12 @@ class Pullback {
       const int begin = made.begin[i];
       sum = products(given.row(i) + begin, made.row(i) + begin, made.end[i] - begin, sum);
     }
-    sum = products(given.jacobian_dot_v, made.jacobian_dot_v, made.count, sum);
-    sum = products(given.phi, made.phi, made.count, sum);
-    sum = products(given.stiffness, made.stiffness, made.count, sum);
-    sum = products(given.damping, made.damping, made.count, sum);
-    loss = products(given.friction, made.friction, made.count, sum);
+    kernels::each_row_number(
+        [&](const double* by, const Number* numbers) {
+          sum = products(by, numbers, made.count, sum);
+        },
+        given, made);
+    loss = sum;
     return true;
   }
 

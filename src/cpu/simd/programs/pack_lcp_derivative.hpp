@@ -115,7 +115,6 @@ class PackLcpDerivative {
       const Pack z = get(z_, i);
       good = good & (z >= zero) & (z < infinity);
     }
-    roots();
     measure();
     for (int i = 0; i < n_; ++i) {
       const Pack unit = get(unit_, i);
@@ -240,16 +239,6 @@ class PackLcpDerivative {
     }
   };
 
-  /// sqrt(M_ii), negative where it does not count for the energy: LcpDerivative::measure.
-  void roots() {
-    for (int i = 0; i < n_; ++i) {
-      Pack largest(0.0);
-      for (int j = 0; j < n_; ++j) largest = larger(largest, magnitude(entry(i, j)));
-      const Pack diagonal = entry(i, i);
-      const Pack root = square_root(select(diagonal > Pack(0.0), diagonal, Pack(0.0)));
-      put(root_, i, select(diagonal > Pack(1e-8) * largest, root, -root));
-    }
-  }
   /// w of the polished answer; the rows' units are those of before.
   void slacks() {
     for (int i = 0; i < n_; ++i) {
@@ -258,26 +247,30 @@ class PackLcpDerivative {
       put(w_, i, sum);
     }
   }
+  /// LcpDerivative::measure.
   void measure() {
     const Pack zero(0.0), one(1.0);
     Pack energy = zero;
     for (int i = 0; i < n_; ++i) {
-      Pack sum = get(vector_, i), size = magnitude(sum);
+      Pack sum = get(vector_, i), size = magnitude(sum), largest = zero;
       for (int j = 0; j < n_; ++j) {
         const Pack term = entry(i, j) * get(z_, j);
         sum = sum + term;
         size = size + magnitude(term);
+        largest = larger(largest, magnitude(entry(i, j)));
       }
       put(w_, i, sum);
       put(unit_, i, size);
       ahead_->ask();
-      const Pack root = get(root_, i);
-      const Mask counts = root > zero;
+      const Pack diagonal = entry(i, i);
+      const Pack root = square_root(select(diagonal > zero, diagonal, zero));
+      put(root_, i, root);
+      const Mask counts = diagonal > Pack(1e-8) * largest;
       energy = select(counts, larger(energy, size / select(counts, root, one)), energy);
     }
     double* share = dw_;
     for (int i = 0; i < n_; ++i) {
-      const Pack root = magnitude(get(root_, i));
+      const Pack root = get(root_, i);
       Pack unit = get(unit_, i);
       unit = select(root > zero, larger(unit, root * energy), unit);
       put(unit_, i, unit);
