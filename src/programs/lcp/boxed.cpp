@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <type_traits>
 
 #include "programs/lcp/kernels/box_lemke.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
@@ -79,6 +81,25 @@ class Exponents {
   std::vector<int> row_, column_, value_, of_rows_, of_columns_;
 };
 
+/// sums[r] = step(sums[r], r, t) for the rows r and all terms t, four rows at a time: doubled sums
+/// wait for each other.
+template <class Step>
+void accumulate(const std::vector<int>& rows, const std::vector<int>& terms,
+                std::vector<Doubled>& sums, Step&& step) {
+  const auto block = [&](const int* row, auto count) {
+    constexpr int kCount = decltype(count)::value;
+    Doubled sum[kCount];
+    for (int r = 0; r < kCount; ++r) sum[r] = sums[at(row[r])];
+    for (const int t : terms) {
+      for (int r = 0; r < kCount; ++r) sum[r] = step(sum[r], row[r], t);
+    }
+    for (int r = 0; r < kCount; ++r) sums[at(row[r])] = sum[r];
+  };
+  std::size_t r = 0;
+  for (; r + 4 <= rows.size(); r += 4) block(rows.data() + r, std::integral_constant<int, 4>());
+  for (; r < rows.size(); ++r) block(rows.data() + r, std::integral_constant<int, 1>());
+}
+
 /// One unknown of the path: z_index = base + sign x.
 struct Unknown {
   int index;
@@ -95,14 +116,17 @@ class Path {
     for (int i = 0; i < box.order; ++i) start(i);
     split_singular();
     scale();
-    constant_.resize(unknowns_.size());
+    std::vector<int> rows(unknowns_.size()), away;
+    std::iota(rows.begin(), rows.end(), 0);
+    for (int j = 0; j < box.order; ++j) {
+      if (base_[at(j)] != 0.0) away.push_back(j);
+    }
+    for (const Unknown& u : unknowns_) constant_.emplace_back(box.vector[at(u.index)]);
+    accumulate(rows, away, constant_, [&](const Doubled& sum, int a, int j) {
+      return sum + kernels::product_of(box.entry(unknowns_[at(a)].index, j), base_[at(j)]);
+    });
     for (std::size_t a = 0; a < unknowns_.size(); ++a) {
-      const int i = unknowns_[a].index;
-      Doubled sum(box.vector[at(i)]);
-      for (int j = 0; j < box.order; ++j) {
-        if (base_[at(j)] != 0.0) sum = sum + kernels::product_of(box.entry(i, j), base_[at(j)]);
-      }
-      constant_[a] = kernels::times_power(sum, unknowns_[a].sign * row_scale_[a]);
+      constant_[a] = kernels::times_power(constant_[a], unknowns_[a].sign * row_scale_[a]);
     }
   }
 
@@ -272,29 +296,33 @@ class Path {
   template <class Lemke>
   void refine(const Lemke& lemke, std::vector<Doubled>& x) const {
     const int m = order();
-    std::vector<double> rest(at(m));
+    std::vector<int> held, basic, used, left;
+    double size = 0.0;
+    for (int k = 0; k < m; ++k) {
+      size = std::max(size, std::fabs(constant_[at(k)].hi));
+      if (lemke.holds(k)) held.push_back(k);
+      if (lemke.has_x(k)) basic.push_back(k);
+    }
+    std::vector<Doubled> rest(at(m));
     for (int round = 0; round < 2; ++round) {
-      double most = 0.0, size = 0.0;
-      for (int k = 0; k < m; ++k) {
-        rest[at(k)] = 0.0;
-        size = std::max(size, std::fabs(constant_[at(k)].hi));
-        if (!lemke.holds(k)) continue;
-        Doubled sum = constant_[at(k)];
-        for (int b = 0; b < m; ++b) {
-          if (x[at(b)].hi != 0.0) sum = sum + x[at(b)] * entry(k, b);
-        }
-        rest[at(k)] = sum.hi;
-        most = std::max(most, std::fabs(sum.hi));
+      used.clear();
+      left.clear();
+      for (int b = 0; b < m; ++b) {
+        if (x[at(b)].hi != 0.0) used.push_back(b);
+      }
+      for (const int k : held) rest[at(k)] = constant_[at(k)];
+      accumulate(held, used, rest,
+                 [&](const Doubled& sum, int k, int b) { return sum + x[at(b)] * entry(k, b); });
+      double most = 0.0;
+      for (const int k : held) {
+        most = std::max(most, std::fabs(rest[at(k)].hi));
+        if (rest[at(k)].hi != 0.0) left.push_back(k);
       }
       if (most <= kRefined * size) return;
-      for (int a = 0; a < m; ++a) {
-        if (!lemke.has_x(a)) continue;
-        Doubled own = x[at(a)];
-        for (int k = 0; k < m; ++k) {
-          if (rest[at(k)] != 0.0) own = own - Doubled(lemke.response(a, k)) * rest[at(k)];
-        }
-        x[at(a)] = clamped(a, own);
-      }
+      accumulate(basic, left, x, [&](const Doubled& own, int a, int k) {
+        return own - Doubled(lemke.response(a, k)) * rest[at(k)].hi;
+      });
+      for (const int a : basic) x[at(a)] = clamped(a, x[at(a)]);
     }
   }
 
