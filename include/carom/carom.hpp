@@ -32,6 +32,7 @@
 #include <carom/log.hpp>
 #include <carom/lp.hpp>
 #include <carom/models/models.hpp>
+#include <carom/models/motion_outlines.hpp>
 #include <carom/models/motions.hpp>
 #include <carom/models/postures.hpp>
 #include <carom/models/scenarios.hpp>

@@ -17,9 +17,10 @@ from .errors import InvalidInput
 from .problems import MAX_CONTACTS, MAX_FOLLOWED, MAX_VELOCITIES, RobotProblems
 
 # How deep a contact may be by default, the smaller of a share of the size of the smaller rigid body and a length
-# [m]; more at a plane, whose normal is right however deep. Then joints beyond their limits [m], [rad].
+# [m]; more at a plane, whose normal is right however deep. Then joints beyond their limits [m], [rad]: simulators
+# leave them there, and start there; more is no angle, or one in degrees.
 _DEEP, _DEEP_AT_PLANE = (0.125, 0.02), (1.0 / 3.0, 0.04)
-_BEYOND, _BEYOND_ANGLE = 0.05, 0.3
+_BEYOND, _BEYOND_ANGLE = 0.05, np.pi
 PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
 _SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
@@ -158,7 +159,7 @@ def allowed_of_limits(length: np.ndarray, span: np.ndarray, options: Options) ->
     """How far beyond a limit a state may be: its row is the same wherever it is. span: from limit to limit."""
     if options.max_penetration is not None:
         return np.full(np.shape(length), options.max_penetration)
-    return np.where(length, _BEYOND, np.maximum(_BEYOND_ANGLE, span / 3.0))
+    return np.where(length, np.maximum(_BEYOND, span / 3.0), _BEYOND_ANGLE)
 
 
 def allowed_of_contacts(size: np.ndarray, plane: np.ndarray, options: Options) -> np.ndarray:

@@ -141,8 +141,8 @@ class Robot:
         max_penetration
             How deep contacts of the simulator may be [m, limits rad]. None: an eighth of the size of the smaller
             rigid body's geoms, at most 2 cm; a third, at most 4 cm, at a plane and between MuJoCo's convex geoms
-            where every other way apart is at least twice as long; limits 5 cm, or the larger of 0.3 rad and a
-            third of their range.
+            where every other way apart is at least twice as long; limits half a turn, or the larger of 5 cm
+            and a third of their range.
         max_projected
             Velocities are projected onto active equalities, which may take this share of the kinetic energy.
         reduce

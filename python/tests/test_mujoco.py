@@ -193,8 +193,8 @@ def test_joint_limits_are_no_deeper_than_contacts_may_be():
     assert carom.from_mujoco(model, qpos=[0.0, -0.65], qvel=[0.0, -1.0]).contacts == 1
     with pytest.raises(carom.InvalidInput, match="knee lower.*max_penetration"):
         carom.from_mujoco(model, **deep, max_penetration=1e-3)
-    with pytest.raises(carom.InvalidInput, match="knee lower"):  # more than a third of its range
-        carom.from_mujoco(model, qpos=[0.0, -0.69], qvel=[0.0, -1.0])
+    with pytest.raises(carom.InvalidInput, match="knee lower"):  # more than half a turn
+        carom.from_mujoco(model, qpos=[0.0, -3.2], qvel=[0.0, -1.0])
 
 
 def test_depth_goes_by_the_size_of_the_smaller_body():

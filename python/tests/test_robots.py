@@ -629,6 +629,20 @@ def test_a_goal_of_a_mocap_body_is_a_drive():
         robot.impacts(np.array(model.qpos0), fall, goals="both")
 
 
+@pytest.mark.parametrize("angle, taken", [(0.0, True), (-2.0, True), (-90.0, False)])
+def test_limits_act_wherever_a_joint_is_beyond_them(angle, taken):
+    """An arm whose range leaves out 0, where simulators start it; and one in degrees."""
+    model = mujoco.MjModel.from_xml_string("""<mujoco><compiler angle="radian"/><worldbody><body><joint name="elbow" range="1.1 5.1"
+    limited="true" axis="0 1 0"/><geom size=".05" pos=".3 0 0" mass="2"/></body></worldbody></mujoco>""")
+    states = carom.robot(model).impacts([angle], [-3.0])
+    assert bool(states.accepted[0]) is taken, states.why[0]
+    if taken:
+        assert states.contacts(0)[0].distance == pytest.approx(angle - 1.1)
+        assert carom.impact.sample(states, samples=16).velocity(0) == pytest.approx(np.zeros((16, 1)), abs=1e-12)
+    else:
+        assert "elbow lower is 91.1 m or rad deep" in states.why[0]
+
+
 def test_contacts_whose_normal_moves_nothing_are_left_out():
     """A disc that turns about the normal of its face on a plate, as links of arms do, and pushes a ball."""
     text = """<mujoco><worldbody><geom name="plate" type="box" size=".5 .5 .1" pos="0 0 -.1"/>

@@ -11,7 +11,6 @@
 #include "api/log.hpp"
 #include "build_config.hpp"
 #include "core/backends.hpp"
-#include "cpu/simd/compiled.hpp"
 
 namespace carom {
 

@@ -15,7 +15,7 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
   require::size("centre_of_mass", centre_of_mass.size(), 3 * problems);
   require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), 3);
   const WorkspaceLease lease(workspace);
-  return cpu::probe_membership(batch, centre_of_mass, decided(settings), lease.state());
+  return cpu::probe_membership(batch, centre_of_mass, settings.decided(), lease.state());
 }
 
 }  // namespace carom

@@ -27,7 +27,7 @@ std::vector<double> equal_directions(int n) {
 SupportResult support(const PostureBatch& batch, std::span<const double> directions,
                       const SpatialSettings& given, Backend backend, Workspace* workspace) {
   given.validate();
-  const SpatialSettings settings = decided(given);
+  const SpatialSettings settings = given.decided();
   const Backend chosen = resolve(backend);
   check_spatial(batch, chosen);
   if (directions.size() % 2 != 0) {
@@ -57,7 +57,7 @@ std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
                                                const SpatialSettings& given, Backend backend,
                                                Workspace* workspace) {
   given.validate();
-  const SpatialSettings settings = decided(given);
+  const SpatialSettings settings = given.decided();
   const Backend chosen = resolve(backend);
   check_spatial(batch, chosen);
   const WorkspaceLease lease(workspace);

@@ -6,9 +6,9 @@
 
 #include <carom/error.hpp>
 
+#include "compliant/scenarios/bodies.hpp"
+#include "compliant/scenarios/kinds.hpp"
 #include "models/definition.hpp"
-#include "models/mechanisms/scenario_bodies.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
 #include "models/scenario_table.hpp"
 
 namespace carom::models {
@@ -90,6 +90,23 @@ ScenarioSizes scenario_sizes(const Scenario& scenario, std::span<const double> p
         kernels::world_sizes(Mechanism::sizes(parameters.data()), Mechanism::kRows);
     return ScenarioSizes{sizes.positions, sizes.velocities, sizes.rows};
   });
+}
+
+double scenario_displacement(const Scenario& scenario, std::span<const double> parameters,
+                             std::span<const double> q) {
+  return detail::visit_scenario(scenario.kind, [&](auto body) {
+    return decltype(body)::displacement(parameters.data(), q.data());
+  });
+}
+
+std::array<double, 2> corner_velocity(std::span<const double> parameters, std::span<const double> q,
+                                      std::span<const double> v) {
+  using Block = kernels::CompliantBlockImpact;
+  const Block::Mechanism at(parameters.data(), 0.0, q.data());
+  const auto approach = [&](int corner) {
+    return Block::approach(at.constraint(corner), v.data());
+  };
+  return {approach(0), approach(1)};
 }
 
 void validate_worlds(const Scenario& scenario, std::int64_t worlds,

@@ -9,7 +9,7 @@
 
 #include "core/message.hpp"
 #include "core/require.hpp"
-#include "equilibrium/wrenches.hpp"
+#include "models/wrenches.hpp"
 
 namespace carom {
 

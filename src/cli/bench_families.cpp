@@ -308,16 +308,20 @@ void print_family(const FamilyBench& bench, const FamilyWork& work,
   }
   fmt::print("{}: {}; medians of {} passes taken in turn\n\n", io::printable(bench.target),
              work.kind, list.front().seconds.size());
-  TextTable table({"backend", "threads", "problems", work.unit, work.unit + "/s", "ratio", "failed",
-                   "largest residual"});
+  const auto row = [&](std::vector<std::string> cells) {
+    if (work.unit == "problems") cells.erase(cells.begin() + 3);  // the rate counts problems
+    return cells;
+  };
+  TextTable table(row({"backend", "threads", "problems", work.unit, work.unit + "/s", "ratio",
+                       "failed", "largest residual"}));
   for (const FamilyContestant& contestant : list) {
-    table.add({std::string(to_string(contestant.backend)),
-               contestant.backend == Backend::cuda ? "-" : std::to_string(contestant.threads),
-               std::to_string(contestant.count), std::to_string(contestant.pass.units),
-               fmt::format("{:.3g}", contestant.rate()),
-               fmt::format("{:.1f}", contestant.rate() / list.front().rate()),
-               std::to_string(contestant.pass.failed),
-               fmt::format("{:.1e}", contestant.pass.residual)});
+    table.add(row({std::string(to_string(contestant.backend)),
+                   contestant.backend == Backend::cuda ? "-" : std::to_string(contestant.threads),
+                   std::to_string(contestant.count), std::to_string(contestant.pass.units),
+                   fmt::format("{:.3g}", contestant.rate()),
+                   fmt::format("{:.1f}", contestant.rate() / list.front().rate()),
+                   std::to_string(contestant.pass.failed),
+                   fmt::format("{:.1e}", contestant.pass.residual)}));
   }
   fmt::print("{}", table.text());
 }

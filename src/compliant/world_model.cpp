@@ -1,5 +1,5 @@
 #include "compliant/backends.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
+#include "compliant/scenarios/kinds.hpp"
 
 namespace carom {
 

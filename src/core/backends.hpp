@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,9 @@ template <class Entries>
 const Entries& entries();
 
 std::string_view instruction_set();
+/// The instruction sets that this build has code for, narrowest first; this machine need not run
+/// all of them.
+std::span<const std::string_view> compiled_instruction_sets();
 /// Gives the code that rooms beside cpu need of the host (impact/mode_table.hpp,
 /// motion/first_impact.hpp).
 void provide_host_code();

@@ -22,10 +22,6 @@ struct SupportRules {
 /// Errors: InvalidInput.
 void check_spatial(const PostureBatch& batch, Backend chosen);
 
-/// With what the settings leave open decided: how many sides polygons have, and that a number of
-/// sides asks for polygons.
-SpatialSettings decided(SpatialSettings settings);
-
 /// Unit vectors of n equal angles, [n, 2], (1, 0) first.
 std::vector<double> spread_directions(int n);
 

@@ -20,12 +20,11 @@ void check_spatial(const PostureBatch& batch, Backend chosen) {
   require::reachable(chosen, arrays::common_space("posture batch", batch));
 }
 
-SpatialSettings decided(SpatialSettings settings) {
+SpatialSettings SpatialSettings::decided() const {
   constexpr int kSides = 8;
-  if (settings.cones == ConeModel::exact && settings.cone_sides > 0) {
-    settings.cones = ConeModel::pair;
-  }
-  if (settings.cones != ConeModel::exact && settings.cone_sides == 0) settings.cone_sides = kSides;
+  SpatialSettings settings = *this;
+  if (cones == ConeModel::exact && cone_sides > 0) settings.cones = ConeModel::pair;
+  if (settings.cones != ConeModel::exact && cone_sides == 0) settings.cone_sides = kSides;
   return settings;
 }
 
@@ -38,7 +37,7 @@ double slack_tolerance(const SpatialSettings& settings) {
 }
 
 SupportRules support_rules(const SpatialSettings& given) {
-  const SpatialSettings settings = decided(given);
+  const SpatialSettings settings = given.decided();
   SupportRules rules;
   if (settings.cones == ConeModel::exact) return rules;
   const int s = settings.cone_sides;

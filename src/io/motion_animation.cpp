@@ -9,9 +9,9 @@
 #include <iterator>
 #include <limits>
 
+#include <carom/models/motion_outlines.hpp>
 #include "io/file_error.hpp"
 #include "io/pending_file.hpp"
-#include "models/motion_outlines.hpp"
 
 namespace carom::io {
 

@@ -104,8 +104,8 @@ void write_group(Hdf5Writer& writer, const run::StepRun& run, const run::StepGro
 void write_corner_velocities(Hdf5Writer& writer, const run::StepRun& run) {
   std::vector<double> normal;
   for (std::int64_t world = 0; world < run.worlds; ++world) {
-    const auto pair = run::corner_velocity(run.parameters_of(world), run.position_of(world),
-                                           run.velocity_of(world));
+    const auto pair = models::corner_velocity(run.parameters_of(world), run.position_of(world),
+                                              run.velocity_of(world));
     normal.insert(normal.end(), pair.begin(), pair.end());
   }
   writer.dataset("/normal_velocity", normal, {extent(run.worlds), 2});

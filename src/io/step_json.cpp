@@ -89,8 +89,8 @@ ordered_json parameters_json(const run::StepRun& run) {
 ordered_json corner_velocities(const run::StepRun& run) {
   ordered_json list = ordered_json::array();
   for (std::int64_t world = 0; world < run.worlds; ++world) {
-    list.push_back(run::corner_velocity(run.parameters_of(world), run.position_of(world),
-                                        run.velocity_of(world)));
+    list.push_back(models::corner_velocity(run.parameters_of(world), run.position_of(world),
+                                           run.velocity_of(world)));
   }
   return list;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -88,7 +89,7 @@ class OutcomePanel {
   void draw_bin(const WorldList& worlds, std::size_t bin) {
     std::string text;
     for (const std::int64_t world : worlds) {
-      const std::vector<double> normal = run::corner_velocity(
+      const std::array<double, 2> normal = models::corner_velocity(
           run_.parameters_of(world), run_.position_of(world), run_.velocity_of(world));
       add_point(text, normal.data());
     }

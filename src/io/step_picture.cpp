@@ -251,8 +251,8 @@ class StepFigure {
                             return instant.energy - start[static_cast<std::size_t>(instant.world)];
                           }};
     const auto displacement = [this](const Instant& instant) {
-      return run::scenario_displacement(*run_.scenario, run_.parameters_of(instant.world),
-                                        instant.q);
+      return models::scenario_displacement(*run_.scenario, run_.parameters_of(instant.world),
+                                           instant.q);
     };
     switch (scenario.kind) {
       case models::ScenarioKind::pendulum_joint:

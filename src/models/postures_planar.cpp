@@ -1,8 +1,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "equilibrium/wrenches.hpp"
 #include "models/posture_definition.hpp"
+#include "models/wrenches.hpp"
 
 namespace carom::models::detail {
 namespace {

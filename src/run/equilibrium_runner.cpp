@@ -11,7 +11,6 @@
 #include <carom/error.hpp>
 
 #include "core/buffer_slice.hpp"
-#include "equilibrium/spatial_backends.hpp"
 
 namespace carom::run {
 
@@ -36,7 +35,7 @@ SpatialSettings spatial_settings(const PostureRequest& request, const PostureTas
   if (!request.directions_given && task.directions > 0) settings.directions = task.directions;
   settings.max_vertices = std::max(settings.max_vertices, settings.directions);
   settings.validate();
-  return decided(settings);
+  return settings.decided();
 }
 
 Point2 point_of(const Buffer<double>& buffer, std::size_t problem) {

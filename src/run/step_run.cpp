@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "models/mechanisms/scenario_kinds.hpp"
 #include "run/control.hpp"
 
 namespace carom::run {
@@ -132,25 +131,6 @@ Range range_of(std::span<const double> values) {
   }
   if (count > 0) range.mean = sum / static_cast<double>(count);
   return range;
-}
-
-double scenario_displacement(const models::Scenario& scenario, std::span<const double> parameters,
-                             std::span<const double> q) {
-  return models::detail::visit_scenario(scenario.kind, [&](auto body) {
-    return decltype(body)::displacement(parameters.data(), q.data());
-  });
-}
-
-std::vector<double> corner_velocity(std::span<const double> parameters, std::span<const double> q,
-                                    std::span<const double> v) {
-  using Block = kernels::CompliantBlockImpact;
-  const Block::Mechanism at(parameters.data(), 0.0, q.data());
-  std::vector<double> normal;
-  normal.reserve(2);
-  for (int corner = 0; corner < 2; ++corner) {
-    normal.push_back(Block::approach(at.constraint(corner), v.data()));
-  }
-  return normal;
 }
 
 }  // namespace carom::run

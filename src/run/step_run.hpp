@@ -99,12 +99,4 @@ struct Range {
 };
 Range range_of(std::span<const double> values);
 
-/// The displacement that WorldsResult reports, at any q.
-double scenario_displacement(const models::Scenario& scenario, std::span<const double> parameters,
-                             std::span<const double> q);
-
-/// Normal velocities of corners A and B of a compliant_block_impact [m/s].
-std::vector<double> corner_velocity(std::span<const double> parameters, std::span<const double> q,
-                                    std::span<const double> v);
-
 }  // namespace carom::run

@@ -3,8 +3,8 @@
 #include <string>
 #include <type_traits>
 
+#include "compliant/scenarios/bodies.hpp"
 #include "models/mechanisms/planar_bodies.hpp"
-#include "models/mechanisms/scenario_bodies.hpp"
 #include "models/mechanisms/spatial_bodies.hpp"
 #include "models/mechanisms/walkers.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -28,6 +29,14 @@ std::vector<double> scenario_parameters(const Scenario& scenario,
 /// Index of a parameter. Errors: InvalidInput listing the known names.
 std::size_t parameter_index(const Scenario& scenario, std::string_view name);
 ScenarioSizes scenario_sizes(const Scenario& scenario, std::span<const double> parameters);
+
+/// The displacement that WorldsResult reports, at any q; parameters of one world.
+double scenario_displacement(const Scenario& scenario, std::span<const double> parameters,
+                             std::span<const double> q);
+
+/// Normal velocities of corners A and B of a compliant_block_impact [m/s]; parameters of one world.
+std::array<double, 2> corner_velocity(std::span<const double> parameters, std::span<const double> q,
+                                      std::span<const double> v);
 
 /// Errors: InvalidInput naming the world, the parameter and the value: NaN, out of its range, or a
 /// size that differs between worlds. parameters: [worlds, scenario.parameters.size()].

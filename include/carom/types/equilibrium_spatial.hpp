@@ -81,6 +81,9 @@ struct SpatialSettings {
 
   /// Errors: InvalidInput naming the field and its value.
   void validate() const;
+  /// With what is left open here decided: how many sides polygons have, and that a number of sides
+  /// asks for polygons.
+  [[nodiscard]] SpatialSettings decided() const;
 };
 
 struct SupportSizes {

@@ -7,7 +7,7 @@
 #include "compliant/kernels/compliant.hpp"
 #include "compliant/kernels/compliant_many.hpp"
 #include "compliant/kernels/compliant_pack.hpp"
-#include "models/mechanisms/scenario_bodies.hpp"
+#include "compliant/scenarios/bodies.hpp"
 
 /// Many steps of one world of a scenario, in one thread of the host or the device.
 namespace carom::kernels {

@@ -6,7 +6,6 @@
 #include <carom/types/error.hpp>
 
 #include "core/backends.hpp"
-#include "cpu/simd/compiled.hpp"
 #include "cpu/simd/derivative_code.hpp"
 
 namespace carom::cpu::simd {

@@ -5,12 +5,12 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
+#include "compliant/scenarios/kinds.hpp"
 #include "cuda/device_scratch.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/runtime.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom::cuda {
 

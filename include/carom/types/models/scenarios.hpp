@@ -12,7 +12,7 @@
 /// The plain structs of carom/models/scenarios.hpp.
 namespace carom::models {
 
-/// The functor of src/models/mechanisms/scenario_bodies.hpp behind a scenario.
+/// The functor of src/compliant/scenarios/bodies.hpp behind a scenario.
 enum class ScenarioKind : std::uint8_t {
   spring_mass_damper,
   pendulum_joint,

@@ -5,9 +5,9 @@
 
 #include "compliant/kernels/compliant_array.hpp"
 #include "compliant/kernels/world.hpp"
+#include "compliant/scenarios/kinds.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/impact/step_packs.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom::cpu::simd {
 

@@ -5,9 +5,9 @@
 #include <type_traits>
 
 #include "compliant/kernels/row_numbers.hpp"
+#include "compliant/scenarios/dual_number.hpp"
+#include "compliant/scenarios/kinds.hpp"
 #include "cpu/simd/pack_number.hpp"
-#include "models/mechanisms/dual_number.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
 
 namespace carom::cpu::simd {
 

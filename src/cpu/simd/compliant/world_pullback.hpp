@@ -5,9 +5,9 @@
 #include <carom/device/constraint_rows.hpp>
 #include <carom/types/models/scenarios.hpp>
 
+#include "compliant/scenarios/base.hpp"
 #include "cpu/simd/derivative_code.hpp"
 #include "cpu/simd/padding.hpp"
-#include "models/mechanisms/scenario_base.hpp"
 
 /// Products from the left with the derivatives of a scenario's maps, by dual numbers whose lanes
 /// are directions.

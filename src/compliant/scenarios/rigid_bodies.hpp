@@ -4,8 +4,8 @@
 
 #include <carom/device/trigonometry.hpp>
 
+#include "compliant/scenarios/base.hpp"
 #include "models/mechanisms/rigid_body.hpp"
-#include "models/mechanisms/scenario_base.hpp"
 
 /// Scenarios of one free rigid body.
 namespace carom::kernels {

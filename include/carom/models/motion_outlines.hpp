@@ -13,11 +13,11 @@ struct Outline {
   bool closed = false;
 };
 
-/// What a mechanism looks like at a configuration, the same lines with as many points each at every
-/// one. position: q, [positions].
+/// What the mechanism of a motion looks like at a configuration: the same lines with as many points
+/// each at every one. position: q, [positions].
 std::vector<Outline> motion_outlines(const MotionProblem& problem, const double* position);
 
-/// A fixed plane normal'z = offset that contacts are against.
+/// A fixed plane normal'x = offset [m] that contacts are against; unit normal.
 struct Plane {
   std::array<double, 3> normal{};
   double offset = 0.0;

@@ -2,7 +2,7 @@
 
 #include <carom/device/trigonometry.hpp>
 
-#include "models/mechanisms/scenario_base.hpp"
+#include "compliant/scenarios/base.hpp"
 
 /// Scenarios without contact: a spring, pendulums.
 namespace carom::kernels {

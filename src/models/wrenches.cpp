@@ -1,4 +1,4 @@
-#include "equilibrium/wrenches.hpp"
+#include "models/wrenches.hpp"
 
 #include <cmath>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "compliant/scenarios/base.hpp"
 #include "models/mechanisms/planar_bodies.hpp"
-#include "models/mechanisms/scenario_base.hpp"
 #include "models/mechanisms/spatial_bodies.hpp"
 
 /// Scenarios of spheres and of the planar block.

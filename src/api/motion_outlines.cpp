@@ -1,4 +1,4 @@
-#include "models/motion_outlines.hpp"
+#include <carom/models/motion_outlines.hpp>
 
 #include <algorithm>
 #include <cmath>

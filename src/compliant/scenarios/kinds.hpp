@@ -2,7 +2,7 @@
 
 #include <carom/types/models/scenarios.hpp>
 
-#include "models/mechanisms/scenario_bodies.hpp"
+#include "compliant/scenarios/bodies.hpp"
 
 namespace carom::models::detail {
 
