@@ -6,6 +6,7 @@
 #include <carom/device/contact_geometry.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/packed.hpp>
+#include <carom/device/row_products.hpp>
 
 /// Residuals recomputed from the problem data. No solver calls or shares this code; every answer is
 /// judged by it, in double, whatever the solver's precision.
@@ -221,20 +222,10 @@ CAROM_INLINE auto certify_step(const Lanes& lanes, int nv, int m,
   using kernels::larger;
   using kernels::select;
   const int rows = Dim * m;
-  lanes.for_each(nv, [&](int i) {
-    V sum = v[i];
-    for (int j = 0; j < rows; ++j) {
-      sum = fused(V(response[static_cast<long>(i) * rows + j]), impulse[j], sum);
-    }
-    next_v[i] = sum;
-  });
-  lanes.for_each(rows, [&](int i) {
-    V sum(0.0);
-    for (int j = 0; j < nv; ++j) {
-      sum = fused(V(jacobian[static_cast<long>(i) * nv + j]), next_v[j], sum);
-    }
-    next_u[i] = sum;
-  });
+  kernels::add_row_products(
+      lanes, nv, rows, response, impulse, [&](int i) { return v[i]; }, next_v);
+  kernels::add_row_products(
+      lanes, rows, nv, jacobian, next_v, [](int) { return V(0.0); }, next_u);
   MaxAbs<V> scale;
   MaxAbs<V> worst;
   for (int i = 0; i < m; ++i) {

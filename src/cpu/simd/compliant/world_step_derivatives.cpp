@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "compliant/kernels/row_numbers.hpp"
+#include "compliant/scenarios/kinds.hpp"
+#include "compliant/scenarios/traced_number.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
 #include "cpu/simd/pack_number.hpp"
 #include "cpu/simd/spread.hpp"
-#include "models/mechanisms/scenario_kinds.hpp"
-#include "models/mechanisms/traced_number.hpp"
 
 namespace carom::cpu::simd {
 

@@ -5,10 +5,10 @@
 #include <carom/types/models/scenarios.hpp>
 
 #include "compliant/kernels/compliant_derivative.hpp"
+#include "compliant/scenarios/base.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
 #include "cpu/simd/derivative_code.hpp"
 #include "cpu/simd/padding.hpp"
-#include "models/mechanisms/scenario_base.hpp"
 
 /// Steps of a scenario's worlds followed back, or ahead along a direction, a world a lane.
 namespace carom::cpu::simd {
