@@ -169,7 +169,6 @@ class RunDerivative {
   }
 
   void ahead(const WorldsDirection& direction, WorldsTangent& tangent) {
-    const std::unique_ptr<WorldStepper> stepper = make_stepper(solver_);
     std::fill(bar_.begin(), bar_.end(), 0.0);
     for (std::int64_t w = 0; w < count_; ++w) {
       const auto copy = [&](const std::vector<double>& from, int count, int place) {
@@ -181,17 +180,23 @@ class RunDerivative {
       copy(direction.parameters, np_, nq_ + nv_);
       copy(direction.step_size, 1, inputs_ - 1);
     }
-    Snapshot before, after;
+    Snapshot before;
     before.take(states_);
     take_steps(simd::WorldSteps::Map::start, 0, static_cast<int>(count_), before.arrays(),
                before.arrays());
-    for (std::int64_t w = 0; w < count_; ++w)
+    for (std::int64_t w = 0; w < count_; ++w) {
       note(w, reports_[static_cast<std::size_t>(w)].status, 0);
-    for (std::int64_t step = 0; step < steps_; ++step) {
-      stepper->advance(states_, step, 1);
-      after.take(states_);
-      ahead(step, before.arrays(), after.arrays());
-      std::swap(before, after);
+    }
+    constexpr std::int64_t kAtOnce = 32;
+    chunk_.fit(states_, kAtOnce);
+    for (std::int64_t first = 0; first < steps_; first += kAtOnce) {
+      const std::int64_t count = std::min(kAtOnce, steps_ - first);
+      advance(first, count);
+      for (std::int64_t step = 0; step < count; ++step) {
+        ahead(first + step, step > 0 ? chunk_.after(states_, step - 1) : before.arrays(),
+              chunk_.after(states_, step));
+      }
+      before.take(states_);
     }
     for (std::int64_t w = 0; w < count_; ++w) {
       const double* rates = bar(w);
