@@ -222,6 +222,17 @@ TEST(CoulombSingle, SeparatingContactFeelsNothing) {
   }
 }
 
+TEST(CoulombSingle, SeparatingContactWithoutFrictionAndSlipFeelsNothing) {
+  for (const int d : {2, 3}) {
+    const CoulombProblem p =
+        single(d, {9, 1, 1}, d == 2 ? vector<double>{2, 0} : vector<double>{2, 0, 0}, 0.0);
+    EXPECT_EQ(carom::coulomb_residual(p, vector<double>(d, 0.0)), 0.0);
+    const CoulombResult result = carom::solve_coulomb(p);
+    ASSERT_EQ(result.status, Status::solved);
+    expect_near(result.reaction, vector<double>(d, 0.0), 1e-15);
+  }
+}
+
 TEST(CoulombSingle, StickingContactStops) {
   // r = -W^-1 q = (2, -0.5, 0.25): |r_t| = 0.559 <= 0.5 * 2.
   const CoulombResult result = carom::solve_coulomb(single(3, {2, 4, 8}, {-4, 2, -2}, 0.5));

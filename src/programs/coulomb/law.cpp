@@ -18,7 +18,7 @@ double contact_weight(const MatrixXd& matrix, int dimension, int contact) {
 void project_on_cone(Eigen::Ref<VectorXd> x, double mu) {
   const Eigen::Index tangents = x.size() - 1;
   const double slip = x.tail(tangents).stableNorm();
-  if (slip <= mu * x[0]) return;
+  if (x[0] >= 0.0 && slip <= mu * x[0]) return;
   // (axis, side) is the unit vector along the cone's surface; written so that no mu overflows.
   const double axis = 1.0 / std::hypot(1.0, mu);
   const double side = mu >= 1 ? 1.0 / std::hypot(1.0, 1.0 / mu) : mu * axis;
