@@ -33,8 +33,9 @@ void require_questions(const SamplingOptions& options, const std::vector<run::Im
 void enclose(const SamplingOptions& options, std::vector<run::ImpactRun>& runs) {
   ImpactSettings sampling;
   options.settings.read(sampling);
+  ProgressBar bar(!options.json && !options.quiet, "enclosures");
   run::enclose_runs(runs, enclosure_settings(options.enclosure, sampling.threads),
-                    options.enclosure.never, {{}, interrupted});
+                    options.enclosure.never, follow(bar));
 }
 
 int run_command(const SamplingOptions& options, const std::string& command_line,

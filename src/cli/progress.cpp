@@ -25,8 +25,11 @@ std::string duration(double seconds) {
 }
 }  // namespace
 
-ProgressBar::ProgressBar(bool wanted, std::string unit)
-    : wanted_(wanted), active_(wanted && ::isatty(STDERR_FILENO) == 1), unit_(std::move(unit)) {}
+ProgressBar::ProgressBar(bool wanted, std::string unit, std::string at_interrupt)
+    : wanted_(wanted),
+      active_(wanted && ::isatty(STDERR_FILENO) == 1),
+      unit_(std::move(unit)),
+      at_interrupt_(std::move(at_interrupt)) {}
 
 ProgressBar::~ProgressBar() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");
@@ -37,10 +40,8 @@ void ProgressBar::announce(double seconds, std::int64_t done, std::int64_t total
   announced_ = true;
   const double whole = seconds * static_cast<double>(total) / static_cast<double>(done);
   if (whole < kLong) return;
-  fmt::print(stderr,
-             "{}This will take about {}: {} of {} {} took {:.1f} s. Ctrl-C stops it and keeps "
-             "what is done.\n",
-             drawn_ ? "\r\x1b[K" : "", duration(whole), done, total, unit_, seconds);
+  fmt::print(stderr, "{}This will take about {}: {} of {} {} took {:.1f} s. {}\n",
+             drawn_ ? "\r\x1b[K" : "", duration(whole), done, total, unit_, seconds, at_interrupt_);
 }
 
 void ProgressBar::show(std::int64_t done, std::int64_t total) {

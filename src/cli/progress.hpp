@@ -12,8 +12,9 @@ namespace carom::cli {
 /// of more than a minute is announced, once, with how long it will take.
 class ProgressBar {
  public:
-  /// unit: what is counted, e.g. "samples".
-  explicit ProgressBar(bool wanted, std::string unit = "samples");
+  /// unit: what is counted, e.g. "samples". at_interrupt: what Ctrl-C does then.
+  explicit ProgressBar(bool wanted, std::string unit = "samples",
+                       std::string at_interrupt = "Ctrl-C stops it and keeps what is done.");
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -27,7 +28,7 @@ class ProgressBar {
   bool wanted_;
   bool announced_ = false;
   bool active_;
-  std::string unit_;
+  std::string unit_, at_interrupt_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;

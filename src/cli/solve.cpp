@@ -18,6 +18,7 @@
 #include "cli/commands.hpp"
 #include "cli/json_output.hpp"
 #include "cli/output_files.hpp"
+#include "cli/progress.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
@@ -241,7 +242,12 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
     run::Cases own = read_as(file, io::FileKind::program, [&file] { return io::read_cases(file); });
     for (run::CaseProblem& problem : own) cases.push_back(std::move(problem));
   }
-  const run::CaseAnswers answers = run::solve_cases(cases, settings);
+  const run::CaseAnswers answers = [&] {
+    ProgressBar bar(!options.json && !options.quiet, "problems", "Ctrl-C stops it.");
+    return run::solve_cases(
+        cases, settings,
+        {[&bar](std::int64_t done, std::int64_t total) { bar.show(done, total); }, {}});
+  }();
   if (options.json) {
     print_json(cases, answers, settings);
   } else if (!options.quiet) {

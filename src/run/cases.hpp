@@ -16,6 +16,7 @@
 #include <carom/status.hpp>
 
 #include "core/buffer_slice.hpp"
+#include "run/control.hpp"
 
 /// Problems of all kinds side by side, as files hold them. One source file per kind: each function
 /// looks for its own kind among `cases` and fills the answers at the same places.
@@ -100,6 +101,10 @@ using CaseAnswers = std::vector<CaseAnswer>;
 /// Solves all of them, those of one shape as one batch, but for friction problems, which are solved
 /// on the host one after the other. Errors: InvalidInput, BackendUnavailable.
 CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings);
+
+/// The same bits, first a few, then twice as many again and again, until a second has passed, and
+/// all others; the caller is told after each. Quadratic programs come last, all of them together.
+CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings, const Control& control);
 
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);
 void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);

@@ -1,6 +1,7 @@
 #include "run/enclosure_run.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "core/parallel.hpp"
 #include "core/require.hpp"
@@ -70,6 +71,8 @@ void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& setting
   EnclosureSettings own = settings;
   if (runs.size() > 1) own.threads = 1;
   own.validate();
+  std::mutex counting;
+  std::int64_t done = 0;
   parallel_for_each(static_cast<std::int64_t>(runs.size()), settings.threads, [&](std::int64_t i) {
     ImpactRun& run = runs[static_cast<std::size_t>(i)];
     if (control.is_stopped()) return;
@@ -88,6 +91,8 @@ void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& setting
       run.enclosure->filled = filled_share(run.enclosure->set, low, high);
     }
     answer(run, never);
+    const std::lock_guard lock(counting);
+    control.show(++done, static_cast<std::int64_t>(runs.size()));
   });
 }
 

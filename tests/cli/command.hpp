@@ -136,6 +136,9 @@ class Process {
     return false;
   }
 
+  /// What it wrote to standard error so far.
+  [[nodiscard]] std::string errors() const { return read_text(scratch_ / "err"); }
+
   Outcome wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 
 #include "cli/command.hpp"
 #include "io/hdf5_file.hpp"
@@ -69,6 +70,24 @@ TEST(Interrupt, LaterBatchesOfAFileAreReportedAsNotComputed) {
   EXPECT_EQ(result[0]["samples"], 0);
   EXPECT_TRUE(result[0]["normal_velocity_max"][0].is_null());
   EXPECT_GT(result[1]["samples"].get<std::int64_t>(), 0);
+}
+
+// A sliding contact that no force holds takes all its iterations, 10,000 of them minutes.
+TEST(Interrupt, ALongSolveSaysBeforeHowLongItTakes) {
+  const json slow = json::parse(R"({"dim": 2, "W": [[1, -3], [-3, 9]], "q": [-2, 0], "mu": [1]})");
+  const Scratch scratch;
+  const std::string file = scratch.file("slow.json", json(json::array_t(10000, slow)).dump());
+  Process process(carom_words({"solve", file}));
+  for (int tries = 0; tries < 3000 && process.errors().empty(); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  process.interrupt();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 128 + SIGINT);
+  EXPECT_EQ(outcome.err.rfind("This will take about ", 0), 0U) << outcome.err;
+  EXPECT_NE(outcome.err.find(" of 10000 problems took "), std::string::npos) << outcome.err;
+  // a file that is solved at once says nothing
+  EXPECT_EQ(carom({"solve", scratch.file("one.json", slow.dump())}).err, "");
 }
 
 }  // namespace
