@@ -9,7 +9,8 @@ call sees.
 
 solve_lcp, solve_qp and step have derivatives from the left (jax.grad, jax.vjp); their status does not fit into a
 gradient, so solve_lcp_vjp, solve_qp_vjp and step_vjp return it, and solve_lcp_jvp and solve_qp_jvp are the products from the right.
-Where there is no derivative and no element (carom.Smoothness) the gradient is NaN. sample_impacts has none.
+Where there is no derivative and no element (carom.Smoothness) the gradient is NaN. sample_impacts and
+solve_boxed_lcp have none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _core, compliant, impact, solvers
+from . import _core, boxed, compliant, impact, solvers
 from ._arrays import refuse
 from .problems import run_settings
 from .solvers import _CONES
@@ -31,7 +32,7 @@ jax: Any = importlib.import_module("jax")
 jnp: Any = importlib.import_module("jax.numpy")
 
 __all__ = [
-    "BY_FFI", "sample_impacts", "solve_lcp", "solve_lcp_jvp", "solve_lcp_vjp", "solve_qp", "solve_qp_jvp", "solve_qp_vjp",
+    "BY_FFI", "sample_impacts", "solve_boxed_lcp", "solve_lcp", "solve_lcp_jvp", "solve_lcp_vjp", "solve_qp", "solve_qp_jvp", "solve_qp_vjp",
     "step", "step_vjp", "worlds",
 ]  # fmt: skip
 
@@ -48,6 +49,16 @@ class LcpAnswer(NamedTuple):
     """As carom.LcpResult, with the leading axes of the problems."""
 
     solution: Any
+    status: Any
+    pivots: Any
+    residual: Any
+
+
+class BoxedLcpAnswer(NamedTuple):
+    """As carom.BoxedLcpResult."""
+
+    solution: Any
+    slack: Any
     status: Any
     pivots: Any
     residual: Any
@@ -209,19 +220,26 @@ def _call(
 ) -> Answer:  # fmt: skip
     """The call of a target, or of `solve` with problems along one axis; `probe`: an answer to one
     problem of these shapes, which says those of the results."""
-    kinds = [np.asarray(getattr(probe, name)) for name in answer._fields]
-    shapes = tuple(jax.ShapeDtypeStruct(lead + kind.shape[1:], kind.dtype) for kind in kinds)
+    kinds, shapes = _shapes(answer._fields, lead, probe)
     if BY_FFI:
         call = jax.ffi.ffi_call(target, shapes, vmap_method="broadcast_all")
         given = {name: _attribute(value) for name, value in attributes.items()}
         return answer(*call(*arrays, outputs=" ".join(answer._fields), **given))
-    return answer(*_called_back(answer._fields, kinds, arrays, ranks, shapes, solve))
+    return answer(*_called_back(answer._fields, lead, arrays, ranks, probe, solve))
+
+
+def _shapes(fields: Sequence[str], lead: tuple[int, ...], probe: Any) -> tuple[list[np.ndarray], tuple[Any, ...]]:
+    kinds = [np.asarray(getattr(probe, name)) for name in fields]
+    return kinds, tuple(jax.ShapeDtypeStruct(lead + kind.shape[1:], kind.dtype) for kind in kinds)
 
 
 def _called_back(
-    fields: Sequence[str], kinds: Sequence[np.ndarray], arrays: Sequence[Any], ranks: Sequence[int], shapes: Any,
+    fields: Sequence[str], lead: tuple[int, ...], arrays: Sequence[Any], ranks: Sequence[int], probe: Any,
     solve: Callable[..., Any],
 ) -> Any:  # fmt: skip
+    """`solve` with problems along one axis, called back from the compiled programme; probe: as of _call."""
+    kinds, shapes = _shapes(fields, lead, probe)
+
     def flat(*values: Any) -> tuple[np.ndarray, ...]:
         leads = [np.shape(value)[: np.ndim(value) - rank] for value, rank in zip(values, ranks)]
         count = math.prod(leads[0])
@@ -687,17 +705,12 @@ def worlds(
     if unknown:
         raise refuse("parameters", repr(unknown[0]), "must be " + ", ".join(numbers))
 
-    def called(fields: Sequence[str], probe: Any, given: Sequence[Any], ranks: Sequence[int], solve: Any) -> Any:
-        kinds = [np.asarray(getattr(probe, field)) for field in fields]
-        shapes = tuple(jax.ShapeDtypeStruct(lead + kind.shape[1:], kind.dtype) for kind in kinds)
-        return _called_back(fields, kinds, given, ranks, shapes, solve)
-
     def run(*columns: Any) -> Any:
         return compliant.worlds(scenario, dict(zip(names, columns)), n=len(columns[0]), dt=dt, steps=steps,
                                 backend=backend, **settings)  # fmt: skip
 
     def answer_of(*columns: Any) -> RunAnswer:
-        return RunAnswer(*called(RunAnswer._fields, one, columns, (0,) * len(names), run))
+        return RunAnswer(*_called_back(RunAnswer._fields, lead, columns, (0,) * len(names), one, run))
 
     def gradient_of(columns: Any, answer: RunAnswer, g: RunAnswer, wanted: list[str]) -> Any:
         ranks = (1, 1, 0)
@@ -713,11 +726,43 @@ def worlds(
             return SimpleNamespace(**{name: made.parameters.get(name, zero) for name in names})
 
         probe = SimpleNamespace(**{name: np.zeros(1) for name in names})
-        found = called(names, probe, [*columns, *parts], (0,) * len(names) + ranks, back)
+        found = _called_back(names, lead, [*columns, *parts], (0,) * len(names) + ranks, probe, back)
         return [_masked(fine, gradient, 0) for gradient in found]
 
     answer: RunAnswer = _with_gradient(names, arrays, answer_of, gradient_of)
     return answer
+
+
+def solve_boxed_lcp(
+    M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None, backend: str = "auto",
+    **settings: Any,
+) -> BoxedLcpAnswer:  # fmt: skip
+    """carom.solve_boxed_lcp of M (..., k, k), q, lo, hi and mu (..., k), under jit and vmap; findex (k) is of all
+    problems and known while tracing. The call goes back from the compiled programme and has no derivative. A
+    problem that is refused has the status invalid_input. Errors, while tracing: InvalidInput."""
+    k = np.shape(q)[-1] if np.ndim(q) else 0
+    parts = {"matrix": (M, 2), "vector": (q, 1), "lower": (np.full(k, -np.inf) if lo is None else lo, 1),
+             "upper": (np.full(k, np.inf) if hi is None else hi, 1)}  # fmt: skip
+    if mu is not None:
+        parts["friction"] = (mu, 1)
+    lead, arrays = _batched(parts)
+    rows = None if findex is None else np.asarray(findex, dtype=np.int32)
+
+    def solve(*given: Any) -> Any:
+        return boxed.solve_boxed_lcp(*given[:4], findex=rows, mu=given[4] if len(given) > 4 else None, backend=backend,
+                                     **settings)  # fmt: skip
+
+    one = [np.zeros((1, *array.shape[len(lead) :])) for array in arrays]
+    one[3][:] = np.inf
+    if rows is not None:
+        if any(given.shape[-1:] != (k,) for given in (rows, *one[2:])):
+            raise refuse("findex", f"of shape {rows.shape}", f"must have {k} rows, as bounds and friction")
+        # Friction rows have no bounds but those that are ODE's coefficients.
+        one[3][0, rows >= 0] = 1.0 if mu is None else np.inf
+        one[2][0, rows >= 0] = -one[3][0, rows >= 0]
+    probe = solve(*one)
+    ranks = [rank for _, rank in parts.values()]
+    return BoxedLcpAnswer(*_called_back(BoxedLcpAnswer._fields, lead, arrays, ranks, probe, solve))
 
 
 def sample_impacts(

@@ -79,6 +79,32 @@ def test_qp_with_cones():
     same(jax.vmap(cj.solve_qp)(P, q), carom.solve_qp(P, q))
 
 
+def test_boxed_lcps_with_friction_indices():
+    """Of contacts [normal, friction], each problem with its own coefficient; an equation between them."""
+    random = np.random.default_rng(23)
+    half = random.normal(size=(6, 5, 5))
+    M, q = half @ half.transpose(0, 2, 1) + 0.1 * np.eye(5), random.normal(size=(6, 5))
+    lo, hi = np.array([0.0, -np.inf, 0.0, -np.inf, -np.inf]), np.full(5, np.inf)
+    findex, mu = np.array([-1, 0, -1, 2, -1]), random.uniform(0.1, 1.0, (6, 5))
+    plain = carom.solve_boxed_lcp(M, q, lo, hi, findex=findex, mu=mu)
+    assert (plain.status == carom.Status.solved).all()
+    for call in (cj.solve_boxed_lcp, jax.vmap(cj.solve_boxed_lcp, in_axes=(0, 0, None, None))):
+        without = jax.jit(call)(M, q, lo, hi)
+        assert (without.solution == carom.solve_boxed_lcp(M, q, lo, hi).solution).all()
+    answer = jax.jit(jax.vmap(lambda M, q, mu: cj.solve_boxed_lcp(M, q, lo, hi, findex=findex, mu=mu)))(M, q, mu)
+    for name in answer._fields:
+        assert (getattr(answer, name) == getattr(plain, name)).all(), name
+    assert (np.abs(answer.solution[:, 1]) <= mu[:, 1] * answer.solution[:, 0] + 1e-9).all()
+    bad = jax.jit(lambda q: cj.solve_boxed_lcp(M, q))(np.where(np.arange(6)[:, None] == 2, np.nan, q))
+    assert (np.flatnonzero(bad.status != 0) == [2]).all()
+    as_ode = np.where(findex >= 0, 0.5, np.inf)  # coefficients in the place of bounds
+    answer = jax.jit(lambda q: cj.solve_boxed_lcp(M, q, np.where(findex >= 0, -as_ode, lo), as_ode, findex=findex))(q)
+    assert (answer.solution == carom.solve_boxed_lcp(M, q, lo, as_ode, findex=findex).solution).all()
+    for wrong in ([9, -1, -1, -1, -1], [-1, 0]):
+        with pytest.raises(carom.InvalidInput, match="findex"):
+            jax.jit(lambda q, wrong=wrong: cj.solve_boxed_lcp(M, q, lo, hi, findex=wrong, mu=mu))(q)
+
+
 def test_impacts():
     blocks = carom.model("rocking_block", friction=np.linspace(0.2, 1.0, 5))
     arrays = [blocks.mass_matrix, blocks.normal_jacobian, blocks.tangent_jacobian, blocks.friction, blocks.velocity]
