@@ -125,3 +125,38 @@ def test_decimals_do_not_hide_that_netlibs_problems_are_infeasible():
         assert found.status[0, 0] == carom.Status.infeasible and found.verify().all()
         seen.add(str(name))
     assert len(seen) == 4
+
+
+def test_qps_whose_rows_have_no_numbers_of_their_own():
+    """Stages of a process: what each uses comes from the one before, and only the first has a bound of its own."""
+    random = np.random.default_rng(41)
+    for _ in range(12):
+        stages = int(random.integers(20, 50))
+        n = 4 * stages
+        rows, upper = [np.zeros(n)], [1.0]
+        rows[0][:4] = 1.0
+        equations = []
+        for use, keep, stock, out in np.arange(4, n).reshape(-1, 4):
+            for entries, equation in (({use: 1, keep: 1, keep - 4: -1.1, stock - 4: -0.2}, False),
+                                      ({stock: 1, use: -random.uniform(0.2, 0.9).round(1), stock - 4: -0.9}, True),
+                                      ({out: 1, stock: -0.5}, False)):
+                row = np.zeros(n)
+                row[list(entries)] = list(entries.values())
+                equations.append(len(rows) if equation else 0)
+                rows.append(row)
+                upper.append(0.0)
+        A, u = np.vstack([rows, np.eye(n)]), np.concatenate([upper, np.full(n, np.inf)])
+        l = np.concatenate([np.full(len(rows), -np.inf), np.zeros(n)])
+        l[[row for row in equations if row]] = 0.0
+        q, P = np.zeros(n), np.zeros((n, n))
+        q[3::4] = -random.uniform(0, 1, stages).round(2) * (random.random(stages) < 0.5)
+        q[0::4] = 0.01 * random.uniform(0, 1, stages).round(2) * (random.random(stages) < 0.5)
+        some = random.choice(n, 4, replace=False)
+        P[some, some] = random.uniform(0.1, 2.0)
+        answer = carom.solve_qp(P, q, A, l, u)
+        assert answer.status[0] == carom.Status.solved, answer.residual
+        x, y = answer.solution[0], answer.dual[0]
+        held = np.where(y > 0, u, l)
+        terms = np.concatenate([x * (P @ x), q * x, (y * held)[y != 0.0]])
+        assert np.abs(P @ x + q + A.T @ y).max() < 1e-9 and (A @ x - u).max() < 1e-9 and (l - A @ x).max() < 1e-9
+        assert abs(terms.sum()) <= 1e-9 * np.abs(terms).sum()

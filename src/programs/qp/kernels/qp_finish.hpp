@@ -116,6 +116,7 @@ class QpFinish {
   static constexpr double kProvenMargin = 0x1p-43;  // of its terms, for each of the conditions
   static constexpr double kNearby = 8.0;            // tolerances
   static constexpr double kRoundedAway = 1e3;       // tolerances that rounding of y may cost
+  static constexpr double kRounding = 0x1p-46;      // of the largest: rounding in place of a zero
 
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
@@ -327,20 +328,35 @@ class QpFinish {
   /// numbers by themselves have no other unit. Overwrites the body's memory.
   CAROM_CALL void judge_cleaned(QpVerdict& answer, double tolerance, certificate::Leaning leaning) {
     judge(answer, tolerance, leaning);
-    if (answer.status == Status::solved) return;
-    const int n = shape_.variables;
-    lanes_.for_each(n, [&](int j) { at_.body[j] = x_[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { at_.body[n + i] = y_[i]; });
-    certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, at_.work)
-        .clean(x_, y_);
-    QpVerdict cleaned = answer;
-    judge(cleaned, tolerance, leaning);
-    if (cleaned.residual < answer.residual) {
-      answer = cleaned;
-      return;
+    for (double share = 0.0; share < 0x1p-30 && answer.status != Status::solved;
+         share = share == 0.0 ? kRounding : 64.0 * share) {
+      const int n = shape_.variables;
+      lanes_.for_each(n, [&](int j) { at_.body[j] = x_[j]; });
+      lanes_.for_each(shape_.rows, [&](int i) { at_.body[n + i] = y_[i]; });
+      if (share == 0.0) {
+        certificate::QpJudge<double, Lanes, Data, Memory>(lanes_, shape_, view_, at_.work)
+            .clean(x_, y_);
+      } else {
+        drop_least(x_, n, share);
+        drop_least(y_, shape_.rows, share);
+      }
+      QpVerdict cleaned = answer;
+      judge(cleaned, tolerance, leaning);
+      if (cleaned.residual < answer.residual) {
+        answer = cleaned;
+        continue;
+      }
+      lanes_.for_each(n, [&](int j) { x_[j] = at_.body[j]; });
+      lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.body[n + i]; });
     }
-    lanes_.for_each(n, [&](int j) { x_[j] = at_.body[j]; });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.body[n + i]; });
+  }
+  /// Sets what is rounding beside the largest to zero.
+  CAROM_CALL void drop_least(const Memory& values, int count, double share) {
+    double most = 0.0;
+    for (int k = 0; k < count; ++k) most = larger(magnitude(values[k]), most);
+    lanes_.for_each(count, [&](int k) {
+      if (magnitude(values[k]) <= share * most) values[k] = 0.0;
+    });
   }
 
   /// The verdict in twice the precision, judged like any other; numerical_error where there is
