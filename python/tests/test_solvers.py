@@ -138,7 +138,7 @@ def test_qps_whose_rows_have_no_numbers_of_their_own():
         equations = []
         for use, keep, stock, out in np.arange(4, n).reshape(-1, 4):
             for entries, equation in (({use: 1, keep: 1, keep - 4: -1.1, stock - 4: -0.2}, False),
-                                      ({stock: 1, use: -random.uniform(0.2, 0.9).round(1), stock - 4: -0.9}, True),
+                                      ({stock: 1, use: -round(random.uniform(0.2, 0.9), 1), stock - 4: -0.9}, True),
                                       ({out: 1, stock: -0.5}, False)):
                 row = np.zeros(n)
                 row[list(entries)] = list(entries.values())
