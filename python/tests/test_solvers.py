@@ -156,7 +156,29 @@ def test_qps_whose_rows_have_no_numbers_of_their_own():
         answer = carom.solve_qp(P, q, A, l, u)
         assert answer.status[0] == carom.Status.solved, answer.residual
         x, y = answer.solution[0], answer.dual[0]
-        held = np.where(y > 0, u, l)
-        terms = np.concatenate([x * (P @ x), q * x, (y * held)[y != 0.0]])
+        held = np.where(y > 0, u, l)[y != 0.0]
+        terms = np.concatenate([x * (P @ x), q * x, y[y != 0.0] * held])
         assert np.abs(P @ x + q + A.T @ y).max() < 1e-9 and (A @ x - u).max() < 1e-9 and (l - A @ x).max() < 1e-9
         assert abs(terms.sum()) <= 1e-9 * np.abs(terms).sum()
+
+
+def test_qps_with_bounds_that_are_rounding():
+    """Balances whose right-hand sides are 1e-16 where zero was meant, as in files that were converted."""
+    random = np.random.default_rng(5)
+    for _ in range(60):
+        n, m = int(random.integers(26, 40)), int(random.integers(6, 12))
+        balances = np.zeros((m, n))
+        for row in balances:
+            some = random.choice(n, int(random.integers(3, 6)), replace=False)
+            row[some] = -random.uniform(0.2, 0.6, len(some)).round(2)
+            row[some[0]] = 1.0
+        A = np.vstack([balances, random.uniform(0.5, 1.5, n).round(1), np.eye(n)])
+        noise = random.choice([-2.220446049250313e-16, 1.1e-16, -5.5e-17, 0.0], m)
+        l, u = np.concatenate([noise, [-np.inf], np.zeros(n)]), np.concatenate([noise, [80.0], np.full(n, np.inf)])
+        P, q = np.zeros((n, n)), random.uniform(-0.3, 1.0, n).round(2)
+        P[0, 0] = 1.0
+        answer = carom.solve_qp(P, q, A, l, u)
+        assert answer.status[0] == carom.Status.solved, answer.residual
+        meant = carom.solve_qp(P, q, A, np.where(abs(l) < 1e-12, 0.0, l), np.where(abs(u) < 1e-12, 0.0, u))
+        values = [0.5 * x @ P @ x + q @ x for x in (answer.solution[0], meant.solution[0])]
+        assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)

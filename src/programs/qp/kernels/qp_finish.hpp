@@ -27,6 +27,8 @@ struct QpFinishLayout {
   Memory spare;           ///< of a proof that is cleaned
   Memory convex_hessian;  ///< of the equations' null space
   Memory convex_gradient;
+  Memory quiet_lower;  ///< bounds without noise, then those of a step that meets it
+  Memory quiet_upper;
   Memory body;
 
   QpFinishLayout() = default;
@@ -41,6 +43,8 @@ struct QpFinishLayout {
         spare(arena.take(n > rows ? n : rows)),
         convex_hessian(arena.take(n * n)),
         convex_gradient(arena.take(n)),
+        quiet_lower(arena.take(cones ? 0 : rows)),
+        quiet_upper(arena.take(cones ? 0 : rows)),
         body(cones ? arena.take_largest(admm_qp_workspace(n, rows), qp_subspace_workspace(n),
                                         qp_doubt_workspace(n))
                    : arena.take_largest(admm_qp_workspace(n, rows),
@@ -104,6 +108,11 @@ class QpFinish {
   CAROM_CALL QpVerdict run(const QpTaskSettings& settings, int interval_rows,
                            const QpVerdict* first, double end, Start&& start) {
     QpVerdict answer = find(settings, interval_rows, first, end, start);
+    const bool limited = settings.method != QpMethod::automatic && settings.max_iterations > 0;
+    if (shape_.cones == 0 && convex_ && !limited && !is_final(answer.status) &&
+        answer.status != Status::nonconvex) {
+      find_without_noise(answer, settings);
+    }
     if (answer.status == Status::solved && answer.method != QpMethod::lemke && convex_ &&
         qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
       refine(answer, settings);
@@ -117,6 +126,7 @@ class QpFinish {
   static constexpr double kNearby = 8.0;            // tolerances
   static constexpr double kRoundedAway = 1e3;       // tolerances that rounding of y may cost
   static constexpr double kRounding = 0x1p-46;      // of the largest: rounding in place of a zero
+  static constexpr double kNoise = 0x1p-40;         // of the largest bound, rows in units of A
 
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
@@ -192,6 +202,107 @@ class QpFinish {
       return answer;
     }
     return other;
+  }
+
+  /// Bounds that are rounding beside the others, such as -2e-16, may keep every method from its
+  /// end. An answer without them, moved onto them, counts if it is one to the numbers as given.
+  CAROM_CALL void find_without_noise(QpVerdict& answer, const QpTaskSettings& settings) {
+    double most = 0.0;
+    for (int i = 0; i < shape_.rows; ++i) {
+      for (const double bound : {view_.lower[i], view_.upper[i]}) {
+        if (bound != 0.0 && magnitude(bound) < kInfinity) {
+          most = larger(magnitude(bound) / largest_entry(i), most);
+        }
+      }
+    }
+    bool noisy = false;
+    for (int i = 0; i < shape_.rows; ++i) {
+      const double least = kNoise * most * largest_entry(i);
+      const auto quiet = [&](double bound) { return magnitude(bound) <= least ? 0.0 : bound; };
+      const double lower = quiet(view_.lower[i]), upper = quiet(view_.upper[i]);
+      noisy = noisy || lower != view_.lower[i] || upper != view_.upper[i];
+      lanes_.for_each(1, [&](int) {
+        at_.quiet_lower[i] = lower;
+        at_.quiet_upper[i] = upper;
+      });
+    }
+    if (!noisy) return;
+    keep_first();
+    const QpView<Data> given = view_;
+    view_ = {given.hessian, given.gradient, given.matrix, at_.quiet_lower, at_.quiet_upper};
+    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+    QpVerdict found = attempt<QpMethod::active_set>(settings, view_);
+    if (found.status != Status::solved) found = decide(settings);
+    view_ = given;
+    if (found.status == Status::solved) {
+      judge_cleaned(found, settings.tolerance, certificate::Leaning::allowed);
+      if (found.status != Status::solved && meet_noise(settings)) {
+        judge_cleaned(found, settings.tolerance, certificate::Leaning::allowed);
+      }
+    }
+    if (found.status == Status::solved) {
+      answer = found;
+    } else {
+      back_to_first();
+    }
+  }
+  CAROM_CALL double largest_entry(int i) const {
+    double most = 0.0;
+    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+      const long entry = static_cast<long>(i) * shape_.variables + shape_.column[t];
+      most = larger(magnitude(view_.matrix[entry]), most);
+    }
+    return most;
+  }
+  /// Rows of zeros have nothing beside their noise. So x, an answer without it, takes a step of its
+  /// size: the answer to what holds at x, the noise as bounds, which also has other multipliers.
+  CAROM_CALL bool meet_noise(const QpTaskSettings& settings) {
+    constexpr double kUnit = 0x1p-50;  // of the step
+    const int n = shape_.variables;
+    const QpView<Data> given = view_;
+    for (int i = 0; i < shape_.rows; ++i) {
+      double value = 0.0, terms = 0.0;
+      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+        const int j = shape_.column[t];
+        const double term = given.matrix[static_cast<long>(i) * n + j] * x_[j];
+        value += term;
+        terms += magnitude(term);
+      }
+      const double rounding = kUnit * (n + 4.0) * terms;
+      const bool low = value <= at_.quiet_lower[i] + rounding;
+      const bool high = value >= at_.quiet_upper[i] - rounding;
+      const double unit = terms > 0.0 ? kInfinity : kUnit;  // beside terms noise is no bound
+      const double lower = low ? given.lower[i] / unit : -kInfinity;
+      const double upper = high ? given.upper[i] / unit : kInfinity;
+      lanes_.for_each(1, [&](int) {
+        at_.quiet_lower[i] = lower;
+        at_.quiet_upper[i] = upper;
+      });
+    }
+    lanes_.for_each(n, [&](int j) {
+      double slope = given.gradient[j];
+      for (int k = 0; k < n; ++k) {
+        const double entry =
+            given.hessian[k <= j ? static_cast<long>(j) * n + k : static_cast<long>(k) * n + j];
+        slope = fused(entry, x_[k], slope);
+        at_.other_hessian[static_cast<long>(j) * n + k] = kUnit * entry;
+      }
+      at_.other_gradient[j] = slope;
+    });
+    lanes_.for_each(n, [&](int j) {
+      at_.convex_gradient[j] = x_[j];
+      x_[j] = 0.0;
+    });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+    view_ = {at_.other_hessian, at_.other_gradient, given.matrix, at_.quiet_lower, at_.quiet_upper};
+    QpVerdict step = attempt<QpMethod::active_set>(settings, view_);
+    if (step.status != Status::solved) step = decide(settings);
+    view_ = given;
+    if (step.status != Status::solved) return false;
+    drop_least(x_, n, kRounding);
+    lanes_.for_each(n, [&](int j) { x_[j] = fused(kUnit, x_[j], at_.convex_gradient[j]); });
+    return true;
   }
 
   /// Of a Hessian that is not convex, unless it is so where the equations hold. x_: its direction.
