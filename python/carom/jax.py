@@ -220,8 +220,8 @@ def _call(
 ) -> Answer:  # fmt: skip
     """The call of a target, or of `solve` with problems along one axis; `probe`: an answer to one
     problem of these shapes, which says those of the results."""
-    kinds, shapes = _shapes(answer._fields, lead, probe)
     if BY_FFI:
+        _, shapes = _shapes(answer._fields, lead, probe)
         call = jax.ffi.ffi_call(target, shapes, vmap_method="broadcast_all")
         given = {name: _attribute(value) for name, value in attributes.items()}
         return answer(*call(*arrays, outputs=" ".join(answer._fields), **given))

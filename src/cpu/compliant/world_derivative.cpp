@@ -297,45 +297,38 @@ class RunDerivative {
 
   void back(std::int64_t step, const Between& before, const Between& after) {
     const double h = states_.settings.step_size;
-    int stepped = 0;
-    later_.clear();
-    for (const int w : order_) {
-      const auto at = static_cast<std::size_t>(w);
-      if (lost(w) || after.record[at].steps == before.record[at].steps) {
-        later_.push_back(w);
-        continue;
-      }
+    const auto by_itself = [&](int w) {
       const double* q = before.position + w * nq_;
       const double* v = before.velocity + w * nv_;
       std::copy_n(q, nq_, at_.data());
       std::copy_n(v, nv_, at_.data() + nq_);
-      if (model_.direct(parameters(w), h, at_.data(), at_.data() + nq_)) {
-        const std::vector<double> given(bar(w), bar(w) + nq_ + nv_);
-        std::fill_n(bar(w), nq_ + nv_, 0.0);
-        WorldMap map{WorldMap::Name::direct};
-        map.position = given.data();
-        map.velocity = given.data() + nq_;
-        pull(w, step, q, v, map, bar(w));
-        later_.push_back(w);
-        continue;
-      }
-      solved_.data()[w] = after.record[at].failed == before.record[at].failed;
-      order_[static_cast<std::size_t>(stepped++)] = w;
-    }
-    std::copy(later_.begin(), later_.end(), order_.begin() + stepped);
-    if (stepped == 0) return;
-    take_steps(simd::WorldSteps::Map::back, step, stepped, before, after);
-    for (int i = 0; i < stepped; ++i) {
-      spread(order_[static_cast<std::size_t>(i)], step, before);
-    }
+      if (!model_.direct(parameters(w), h, at_.data(), at_.data() + nq_)) return false;
+      const std::vector<double> given(bar(w), bar(w) + nq_ + nv_);
+      std::fill_n(bar(w), nq_ + nv_, 0.0);
+      WorldMap map{WorldMap::Name::direct};
+      map.position = given.data();
+      map.velocity = given.data() + nq_;
+      pull(w, step, q, v, map, bar(w));
+      return true;
+    };
+    take_worlds(simd::WorldSteps::Map::back, step, before, after, by_itself);
   }
 
   void ahead(std::int64_t step, const Between& before, const Between& after) {
+    take_worlds(simd::WorldSteps::Map::ahead, step, before, after,
+                [&](int w) { return after.record[static_cast<std::size_t>(w)].broken; });
+  }
+
+  /// A map of a step of the worlds that took it, by packs; left out are those that are done with by
+  /// themselves.
+  template <class ByItself>
+  void take_worlds(simd::WorldSteps::Map map, std::int64_t step, const Between& before,
+                   const Between& after, ByItself&& by_itself) {
     int stepped = 0;
     later_.clear();
     for (const int w : order_) {
       const auto at = static_cast<std::size_t>(w);
-      if (lost(w) || after.record[at].steps == before.record[at].steps || after.record[at].broken) {
+      if (lost(w) || after.record[at].steps == before.record[at].steps || by_itself(w)) {
         later_.push_back(w);
         continue;
       }
@@ -344,7 +337,7 @@ class RunDerivative {
     }
     std::copy(later_.begin(), later_.end(), order_.begin() + stepped);
     if (stepped == 0) return;
-    take_steps(simd::WorldSteps::Map::ahead, step, stepped, before, after);
+    take_steps(map, step, stepped, before, after);
     for (int i = 0; i < stepped; ++i) {
       spread(order_[static_cast<std::size_t>(i)], step, before);
     }

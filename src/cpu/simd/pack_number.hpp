@@ -54,4 +54,16 @@ struct PackNumber {
   friend CAROM_INLINE PackNumber magnitude(PackNumber a) { return magnitude(a.pack()); }
 };
 
+/// What such a body computes with: packs that are arrays are numbers already.
+template <class Isa>
+struct BodyNumberOf {
+  using type = typename Isa::Pack;
+};
+template <class Isa>
+requires(Isa::kInRegisters) struct BodyNumberOf<Isa> {
+  using type = PackNumber<Isa>;
+};
+template <class Isa>
+using BodyNumber = typename BodyNumberOf<Isa>::type;
+
 }  // namespace carom::cpu::simd

@@ -14,17 +14,8 @@ namespace carom::cpu::simd {
 namespace {
 
 template <class Isa>
-struct SlopeOf {
-  using type = typename Isa::Pack;
-};
-template <class Isa>
-requires(Isa::kInRegisters) struct SlopeOf<Isa> {
-  using type = PackNumber<Isa>;  // no alignment in memory
-};
-
-template <class Isa>
 class Pullback {
-  using Slope = typename SlopeOf<Isa>::type;
+  using Slope = BodyNumber<Isa>;
   using Number = kernels::DualNumber<Slope>;
   static constexpr int kWidth = Isa::kWidth;
 

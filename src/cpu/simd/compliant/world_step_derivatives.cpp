@@ -17,17 +17,8 @@ namespace carom::cpu::simd {
 namespace {
 
 template <class Isa>
-struct WorldLanes {
-  using type = typename Isa::Pack;
-};
-template <class Isa>
-requires(Isa::kInRegisters) struct WorldLanes<Isa> {
-  using type = PackNumber<Isa>;
-};
-
-template <class Isa>
 class StepDerivatives {
-  using V = typename WorldLanes<Isa>::type;
+  using V = BodyNumber<Isa>;
   using Mask = typename Isa::Mask;
   using Number = kernels::TracedNumber<V>;
   using Tape = kernels::Tape<V>;

@@ -230,10 +230,7 @@ class QpFinish {
     keep_first();
     const QpView<Data> given = view_;
     view_ = {given.hessian, given.gradient, given.matrix, at_.quiet_lower, at_.quiet_upper};
-    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
-    QpVerdict found = attempt<QpMethod::active_set>(settings, view_);
-    if (found.status != Status::solved) found = decide(settings);
+    QpVerdict found = find_exactly(settings);
     view_ = given;
     if (found.status == Status::solved) {
       judge_cleaned(found, settings.tolerance, certificate::Leaning::allowed);
@@ -246,6 +243,16 @@ class QpFinish {
     } else {
       back_to_first();
     }
+  }
+  /// An answer of view_ from zero on, without iterations that converge.
+  CAROM_CALL QpVerdict find_exactly(const QpTaskSettings& settings) {
+    start_from_zero();
+    const QpVerdict found = attempt<QpMethod::active_set>(settings, view_);
+    return found.status == Status::solved ? found : decide(settings);
+  }
+  CAROM_CALL void start_from_zero() {
+    lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
+    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
   }
   CAROM_CALL double largest_entry(int i) const {
     double most = 0.0;
@@ -290,16 +297,11 @@ class QpFinish {
       }
       at_.other_gradient[j] = slope;
     });
-    lanes_.for_each(n, [&](int j) {
-      at_.convex_gradient[j] = x_[j];
-      x_[j] = 0.0;
-    });
-    lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
+    lanes_.for_each(n, [&](int j) { at_.convex_gradient[j] = x_[j]; });
     view_ = {at_.other_hessian, at_.other_gradient, given.matrix, at_.quiet_lower, at_.quiet_upper};
-    QpVerdict step = attempt<QpMethod::active_set>(settings, view_);
-    if (step.status != Status::solved) step = decide(settings);
+    const Status status = find_exactly(settings).status;
     view_ = given;
-    if (step.status != Status::solved) return false;
+    if (status != Status::solved) return false;
     drop_least(x_, n, kRounding);
     lanes_.for_each(n, [&](int j) { x_[j] = fused(kUnit, x_[j], at_.convex_gradient[j]); });
     return true;
@@ -650,10 +652,7 @@ class QpFinish {
         back_to_first();
       }
       if (settings.method == QpMethod::active_set) return exact;
-      if (!(magnitude(exact.residual) < kInfinity)) {
-        lanes_.for_each(shape_.variables, [&](int j) { x_[j] = 0.0; });
-        lanes_.for_each(shape_.rows, [&](int i) { y_[i] = 0.0; });
-      }
+      if (!(magnitude(exact.residual) < kInfinity)) start_from_zero();
     }
     return attempt<QpMethod::admm>(settings, view_);
   }
