@@ -16,6 +16,11 @@ namespace carom::kernels {
 /// Doubles that arrays are padded to, whatever the width of a register.
 inline constexpr int kPackPadding = 8;
 
+/// Numbers side by side in a V: one in a double.
+template <class V>
+inline constexpr int kLaneCount =
+    static_cast<int>(sizeof(V) / sizeof(double));  // NOLINT(bugprone-sizeof-expression)
+
 template <class Lanes>
 concept HasPack = requires {
   typename Lanes::Pack;

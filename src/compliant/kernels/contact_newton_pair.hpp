@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <carom/device/packed.hpp>
+
 #include "compliant/kernels/contact_newton_pack.hpp"
 
 namespace carom::kernels {
@@ -13,7 +15,7 @@ template <class V, class Memory, int kContacts>
 class ContactNewtonPair {
   static_assert(kContacts > 0);
   static constexpr int kRows = 3 * kContacts;
-  static constexpr int kWidth = sizeof(V) / sizeof(double);
+  static constexpr int kWidth = kLaneCount<V>;
   using Pack = ContactNewtonPack<V, Memory, kContacts>;
 
  public:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <carom/device/packed.hpp>
 #include <carom/device/trigonometry.hpp>
 
 #include "models/mechanisms/mechanism.hpp"
@@ -240,7 +241,7 @@ struct TracedNumber {
   }
   /// Of a base above zero.
   friend CAROM_INLINE TracedNumber power(TracedNumber base, TracedNumber exponent) {
-    constexpr int kLanes = sizeof(V) / sizeof(double);
+    constexpr int kLanes = kernels::kLaneCount<V>;
     double x[kLanes], e[kLanes], whole[kLanes], log[kLanes] = {};
     put(base.value, x);
     put(exponent.value, e);
@@ -259,7 +260,7 @@ struct TracedNumber {
   }
   friend CAROM_INLINE V number_of(TracedNumber x) { return x.value; }
   friend CAROM_INLINE int whole(TracedNumber count) {
-    double lanes[sizeof(V) / sizeof(double)];
+    double lanes[kernels::kLaneCount<V>];
     put(count.value, lanes);
     const double first = lanes[lowest_bit(count.tape->live())];
     count.tape->decide(!(count.value != V(first)));
@@ -305,7 +306,7 @@ struct TracedNumber {
     return to;
   }
   static CAROM_INLINE void both(V x, V* values) {
-    constexpr int kLanes = sizeof(V) / sizeof(double);
+    constexpr int kLanes = kernels::kLaneCount<V>;
     double at[kLanes], sines[kLanes], cosines[kLanes];
     put(x, at);
     for (int lane = 0; lane < kLanes; ++lane) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <carom/device/packed.hpp>
 #include <carom/equilibrium_certificate.hpp>
 
 #include "equilibrium/kernels/support_newton.hpp"
@@ -102,8 +103,7 @@ class SupportProbe {
   /// pivots where it does not converge. `columns` are what end.x multiplies.
   CAROM_INLINE void run_exact(const V* d, SupportBasis<V>& basis, SupportBasis<V>& columns,
                               SimplexEnd<V>& end) const {
-    // NOLINTNEXTLINE(bugprone-sizeof-expression): V may be a double
-    constexpr int kLanes = static_cast<int>(sizeof(V) / sizeof(double));
+    constexpr int kLanes = kLaneCount<V>;
     Lane lane[kLanes];
     double finished[kLanes] = {};
     bool settled[kLanes] = {};  // in an earlier stage: another lane's needs do not touch it
@@ -177,7 +177,7 @@ class SupportProbe {
     if constexpr (std::is_same_v<N, double>) {
       return contact_;
     } else {
-      double value[sizeof(V) / sizeof(double)];  // NOLINT(bugprone-sizeof-expression): as above
+      double value[kLaneCount<V>];
       const auto pick = [&](const N& from) {
         spread(from, value);
         return value[l];
@@ -211,7 +211,7 @@ class SupportProbe {
   CAROM_INLINE Lane extract(const V* d, const SupportBasis<V>& basis, const SimplexEnd<V>& end,
                             int l) const {
     Lane lane;
-    double value[sizeof(V) / sizeof(double)];  // NOLINT(bugprone-sizeof-expression): as above
+    double value[kLaneCount<V>];
     const auto pick = [&](const V& from) {
       spread(from, value);
       return value[l];

@@ -37,9 +37,6 @@ struct ProbeJob {
   double* scratch;            ///< [3 k, lanes], aligned as V
 };
 
-template <class V>
-inline constexpr int kLaneCount = static_cast<int>(sizeof(V) / sizeof(double));
-
 /// Number `offset` of row `index[lane]` of a table of `stride` columns, for each lane; nothing
 /// where there is no table or the index is negative.
 template <class V>

@@ -7,6 +7,7 @@
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
+#include <carom/device/packed.hpp>
 
 /// Dense factors of the equations of one answer's modes: small, general and nearly always regular.
 namespace carom::derivatives {
@@ -49,7 +50,7 @@ struct FactorsLayout {
 template <class V>
 class FactorsOf {
   using Mask = decltype(V() < V());
-  static constexpr int kLanes = sizeof(V) / sizeof(double);
+  static constexpr int kLanes = kernels::kLaneCount<V>;
 
  public:
   /// A pivot below this share of the scaled entries is what rounding left of zero.
