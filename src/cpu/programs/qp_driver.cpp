@@ -8,6 +8,7 @@
 #include "core/thread_scratch.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "programs/qp/backends.hpp"
+#include "programs/qp/crossover.hpp"
 #include "programs/qp/kernels/qp_task.hpp"
 #include "programs/qp/task.hpp"
 
@@ -67,6 +68,7 @@ class Driver {
     if (inside) solve_({begin, end, &task_, thread.workspace.data()});
     for (std::int64_t p = begin; p < end; ++p) {
       if (inside && end_[static_cast<std::size_t>(p)] == kernels::kQpFinal) continue;
+      if (inside && qp::cross_over(task_, p)) continue;
       finish(p, inside, thread.finish);
     }
   }
