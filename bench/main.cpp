@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext("device", devices.empty() ? "none" : devices.front().name);
     bench::add_step_benchmarks();
     bench::add_lcp_benchmarks();
+    bench::add_boxed_benchmarks();
     bench::add_lp_benchmarks();
     bench::add_equilibrium_benchmarks();
     bench::add_trajectory_benchmarks(full);

@@ -68,6 +68,7 @@ void add_peers(const std::string& prefix, int order, const std::function<const D
 // One file per family.
 void add_step_benchmarks();
 void add_lcp_benchmarks();
+void add_boxed_benchmarks();
 void add_lp_benchmarks();
 void add_equilibrium_benchmarks();
 void add_trajectory_benchmarks(bool full);

@@ -5,6 +5,7 @@
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
 #include <carom/types/boxed_lcp.hpp>
+#include <carom/workspace.hpp>
 
 namespace carom {
 
@@ -16,9 +17,12 @@ namespace carom {
 /// with Farkas' vector; ray, which proves nothing and which problems with all bounds finite never
 /// end on; inaccurate, iteration_limit, numerical_error; invalid_input for NaN and an infinite M or
 /// q, which leave their neighbours unchanged. Crossed bounds are infeasible, with a zero vector.
-/// Backends: cpu and reference (automatic: cpu), host memory only.
+/// The result lives in the memory space of `batch`. On a device a kernel follows the plain paths;
+/// what these do not certify is taken to the host.
 /// Errors: InvalidInput for shapes, findex and friction that do not fit; BackendUnavailable.
+/// `workspace` keeps memory for later calls (workspace.hpp).
 BoxedLcpResult solve_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings = {},
-                               Backend backend = Backend::automatic);
+                               Backend backend = Backend::automatic,
+                               Workspace* workspace = nullptr);
 
 }  // namespace carom

@@ -49,22 +49,22 @@ CAROM_HOST_DEVICE constexpr long boxed_lcp_judge_workspace(int n) {
 /// rounding of the row's sum counts over the row's datum, as LcpJudge has it: q_i and the terms
 /// that it, a given bound or another row explains. Where z_i is so near to a bound that no row
 /// feels the difference, that counts instead.
-class BoxedLcpJudge {
+template <class Lanes>
+class BoxedLcpJudgeOf {
  public:
   /// memory: boxed_lcp_judge_workspace(n).
-  CAROM_HOST_DEVICE BoxedLcpJudge(const BoxedLcpData& problem, double* memory)
+  CAROM_HOST_DEVICE BoxedLcpJudgeOf(const BoxedLcpData& problem, double* memory,
+                                    const Lanes& lanes = Lanes())
       : problem_(problem),
         n_(problem.order),
         rounding_(sum_rounding(n_)),
-        at_(kernels::placed<BoxedLcpJudgeLayout>(memory, n_)) {}
+        at_(kernels::placed<BoxedLcpJudgeLayout>(memory, n_)),
+        lanes_(lanes) {}
 
   /// z: [n].
   CAROM_HOST_DEVICE double residual(const double* z) {
-    for (int i = 0; i < n_; ++i) set_box(i, z);
-    for (int i = 0; i < n_; ++i) {
-      if (!(z[i] >= at_.low[i] && z[i] <= at_.high[i]) || !kernels::is_finite(z[i])) {
-        return kernels::kInfinity;
-      }
+    lanes_.for_each(n_, [&](int i) {
+      set_box(i, z);
       double sum = problem_.vector[i], size = 0.0;
       for (int j = 0; j < n_; ++j) {
         const double term = entry(i, j) * z[j];
@@ -73,31 +73,40 @@ class BoxedLcpJudge {
       }
       at_.value[i] = sum;
       at_.size[i] = size;
-    }
-    MaxAbs<> simple;
-    for (int i = 0; i < n_; ++i) simple.add(simple_share(i, z));
-    if (simple.value <= kLcpClose) return simple.value;
-    if (!(simple.value < kernels::kInfinity)) return kernels::kInfinity;
+      const bool inside = z[i] >= at_.low[i] && z[i] <= at_.high[i] && kernels::is_finite(z[i]);
+      at_.known[i] = inside ? simple_share(i, z) : kernels::kInfinity;
+    });
+    const double simple = largest();
+    if (simple <= kLcpClose) return simple;
+    if (!(simple < kernels::kInfinity)) return kernels::kInfinity;
     explain(z);
-    MaxAbs<> strict;
-    for (int i = 0; i < n_; ++i) strict.add(relative_share(i, z) + beyond(i));
-    if (strict.value <= kLcpClose || !(strict.value < kernels::kInfinity)) return strict.value;
+    lanes_.for_each(n_, [&](int i) { at_.known[i] = relative_share(i, z) + beyond(i); });
+    const double strict = largest();
+    if (strict <= kLcpClose || !(strict < kernels::kInfinity)) return strict;
     feel_columns();
-    MaxAbs<> worst;
-    for (int i = 0; i < n_; ++i) {
+    lanes_.for_each(n_, [&](int i) {
       double share = relative_share(i, z);
       if (share > kLcpClose) {
         const double room = at_.value[i] > 0.0 ? z[i] - at_.low[i] : at_.high[i] - z[i];
         if (room < kernels::kInfinity) share = kernels::smaller(share, at_.known[i] * room);
       }
-      worst.add(share);
-    }
-    return worst.value;
+      at_.known[i] = share;
+    });
+    return largest();
   }
+
+  /// w of the last z, [n].
+  [[nodiscard]] CAROM_INLINE const double* slack() const { return at_.value; }
 
  private:
   CAROM_INLINE double entry(int i, int j) const {
     return problem_.matrix[static_cast<long>(i) * n_ + j];
+  }
+  /// The largest of what stands in `known`, NaN where one is.
+  CAROM_INLINE double largest() const {
+    MaxAbs<> most;
+    for (int i = 0; i < n_; ++i) most.add(at_.known[i]);
+    return most.value;
   }
   CAROM_INLINE void set_box(int i, const double* z) const {
     const int j = problem_.index(i);
@@ -141,53 +150,57 @@ class BoxedLcpJudge {
 
   /// The rows' data.
   CAROM_HOST_DEVICE void explain(const double* z) const {
-    for (int j = 0; j < n_; ++j) {
-      const bool given = problem_.index(j) < 0 && (z[j] == at_.low[j] || z[j] == at_.high[j]);
-      at_.known[j] = z[j] == 0.0 || given ? 1.0 : 0.0;
-    }
+    const auto at_bound = [&](int j) { return z[j] == at_.low[j] || z[j] == at_.high[j]; };
+    lanes_.for_each(n_, [&](int j) {
+      at_.known[j] = z[j] == 0.0 || (problem_.index(j) < 0 && at_bound(j)) ? 1.0 : 0.0;
+    });
     double before = -1.0;
     for (int round = 0; round <= n_ + 1; ++round) {
-      double count = 0.0;
-      for (int j = 0; j < n_; ++j) {
+      lanes_.for_each(n_, [&](int j) {
         const int source = problem_.index(j);
-        if (source >= 0 && (z[j] == at_.low[j] || z[j] == at_.high[j])) {
+        if (source >= 0 && at_bound(j)) {
           at_.known[j] = kernels::larger(at_.known[j], at_.known[source]);
         }
-      }
-      for (int i = 0; i < n_; ++i) {
+      });
+      double count = 0.0;
+      for (int i = 0; i < n_; ++i) count += at_.known[i];
+      lanes_.for_each(n_, [&](int i) {
         double datum = seed(i);
         for (int j = 0; j < n_; ++j) datum += at_.known[j] * magnitude(entry(i, j) * z[j]);
         at_.datum[i] = datum;
-        count += at_.known[i];
-      }
+      });
       if (!(count > before)) return;
       before = count;
-      for (int i = 0; i < n_; ++i) {
-        if (!(at_.datum[i] > 0.0)) continue;
-        for (int j = 0; j < n_; ++j) {
-          at_.known[j] =
-              kernels::larger(at_.known[j], reached(magnitude(entry(i, j) * z[j]), at_.datum[i]));
+      lanes_.for_each(n_, [&](int j) {
+        double known = at_.known[j];
+        for (int i = 0; i < n_; ++i) {
+          if (!(at_.datum[i] > 0.0)) continue;
+          known = kernels::larger(known, reached(magnitude(entry(i, j) * z[j]), at_.datum[i]));
         }
-      }
+        at_.known[j] = known;
+      });
     }
   }
 
   /// known_j = the largest share of a row's datum that z_j of one has.
   CAROM_HOST_DEVICE void feel_columns() const {
-    for (int j = 0; j < n_; ++j) at_.known[j] = 0.0;
-    for (int i = 0; i < n_; ++i) {
-      const double datum = kernels::larger(kernels::larger(at_.datum[i], own(i)), kTiny);
-      for (int j = 0; j < n_; ++j) {
-        at_.known[j] = kernels::larger(at_.known[j], magnitude(entry(i, j)) / datum);
+    lanes_.for_each(n_, [&](int j) {
+      double most = 0.0;
+      for (int i = 0; i < n_; ++i) {
+        const double datum = kernels::larger(kernels::larger(at_.datum[i], own(i)), kTiny);
+        most = kernels::larger(most, magnitude(entry(i, j)) / datum);
       }
-    }
+      at_.known[j] = most;
+    });
   }
 
   BoxedLcpData problem_;
   int n_;
   double rounding_;
   BoxedLcpJudgeLayout<double*> at_;
+  Lanes lanes_;
 };
+using BoxedLcpJudge = BoxedLcpJudgeOf<kernels::SingleLane>;
 
 /// What every answer satisfies, as a linear program in z, friction rows as z+ - z- in columns i and
 /// n + i: the box; in row i w_i >= 0 where hi_i is absent, w_i <= 0 where lo_i is; in row n + i of

@@ -38,18 +38,25 @@ void judge_infeasible(const BoxedLcpProblem& problem, Given& given) {
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_friction(problem, i)) continue;
     const auto j = static_cast<std::size_t>(problem.findex[i]);
-    pulls[j].push_back(problem.friction[i] * std::fabs(total(matrix.column_by(i, y))));
+    pulls[j].push_back(problem.friction[i] * std::fabs(exact_sum(matrix.column_by(i, y))));
   }
+  std::vector<std::size_t> zeros;  // entries of M'farkas that must be
   for (std::size_t j = 0; j < n; ++j) {
     if (is_friction(problem, j)) continue;
-    const double pull = total(pulls[j]);
+    const double pull = exact_sum(pulls[j]);
     if (pull == 0.0) continue;
     const double bound = pull > 0.0 ? problem.upper[j] : problem.lower[j];
-    if (std::isinf(bound)) refute("entry {} of M'farkas is {}: x[{}] has no bound", j, pull, j);
-    least_terms.push_back(pull * bound);
+    if (std::isinf(bound)) {
+      zeros.push_back(j);
+    } else {
+      least_terms.push_back(pull * bound);
+    }
   }
-  const double most = total(least_terms);
-  if (!(most < 0.0)) refute("farkas'(M x + q) reaches {} in the box: must be < 0", most);
+  const double rounding = beside(least_terms, "farkas'(M x + q) in the box");
+  for (const std::size_t j : zeros) {
+    const double pull = total(pulls[j], rounding);
+    if (pull != 0.0) refute("entry {} of M'farkas is {}: x[{}] has no bound", j, pull, j);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "impact/backends.hpp"
 #include "motion/backends.hpp"
 #include "programs/lcp/backends.hpp"
+#include "programs/lcp/boxed_backends.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
 #include "stability/backends.hpp"
@@ -48,6 +49,14 @@ LpResult lps(const LpBatch& batch, const LpSettings& settings, const Buffer<Basi
                                  part_of(*start, batch.problems, begin, part.problems);
                              return solve_lp(part, settings, &of_part, own);
                            });
+}
+
+BoxedLcpResult boxes(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings, int frictions,
+                     WorkspaceState* workspace) {
+  return divided<BoxedLcpResult>(batch, batch, arrays::common_space("batch", batch), workspace,
+                                 [&](const BoxedLcpBatch& part, std::int64_t, WorkspaceState* own) {
+                                   return solve_boxed_lcp(part, settings, frictions, own);
+                                 });
 }
 
 QpResult qps(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
@@ -100,6 +109,12 @@ StabilityResult stances(const StanceBatch& batch, const StabilitySettings& setti
 template <>
 const LcpEntries& entries() {
   static constexpr LcpEntries kEntries{on_devices<LcpResult, LcpBatch, LcpSettings, solve_lcp>};
+  return kEntries;
+}
+
+template <>
+const BoxedLcpEntries& entries() {
+  static constexpr BoxedLcpEntries kEntries{boxes};
   return kEntries;
 }
 

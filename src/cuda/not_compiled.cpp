@@ -7,6 +7,7 @@
 #include "impact/backends.hpp"
 #include "motion/backends.hpp"
 #include "programs/lcp/backends.hpp"
+#include "programs/lcp/boxed_backends.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/qp/backends.hpp"
 #include "stability/backends.hpp"
@@ -48,6 +49,10 @@ const MotionEntries& cuda::entries() {
 template <>
 const LcpEntries& cuda::entries() {
   return none<LcpEntries>();
+}
+template <>
+const BoxedLcpEntries& cuda::entries() {
+  return none<BoxedLcpEntries>();
 }
 template <>
 const LpEntries& cuda::entries() {

@@ -179,7 +179,7 @@ run::BoxedLcpProblem read_affine_vi(const nlohmann::json& object, const std::str
   if (object.contains("A")) {
     Matrix rows = read_matrix(object, "A", where);
     m = static_cast<std::size_t>(rows.rows);
-    a = block(object, "A", m, v, where);
+    if (m > 0) a = block(object, "A", m, v, where);  // none: a box alone
   }
   static_cast<AffineViSizes&>(batch) = {1, static_cast<int>(v), static_cast<int>(m)};
   batch.matrix = Buffer<double>::from(block(object, "M", v, v, where));

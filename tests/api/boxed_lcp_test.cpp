@@ -463,9 +463,6 @@ TEST(BoxedLcp, Refusals) {
   BoxedLcpBatch batch = batch_of({good});
   batch.friction = {};
   expect_names(refusal([&] { solve_boxed_lcp(batch); }), {"friction", "go together"});
-  expect_names(
-      refusal<BackendUnavailable>([&] { solve_boxed_lcp(batch_of({good}), {}, Backend::cuda); }),
-      {"cuda", "boxed"});
   Problem large = contact_problem(random, 24);
   expect_names(say(large), {"order", "168", "128"});
 }

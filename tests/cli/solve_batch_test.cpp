@@ -188,6 +188,10 @@ TEST(SolveBoxed, VariationalInequalities) {
   EXPECT_EQ(answers[1]["status"], "infeasible");
   EXPECT_EQ(carom({"verify", out, "--json"}).status, 0);
   EXPECT_EQ(carom({"solve", out, "--json"}).document(), answers);
+  json box = {{"kind", "affine_vi"}, {"M", skew},      {"q", {-1, 1}},
+              {"A", json::array()},  {"col_lower", 0}, {"col_upper", 2}};
+  EXPECT_EQ(carom({"solve", scratch.file("box.json", box.dump()), "--json"}).document()["x"],
+            json({1, 1}));
   json bad = vi;
   bad["l"] = {0.5};
   expect_refusal(carom({"solve", scratch.file("bad.json", bad.dump())}),

@@ -227,6 +227,23 @@ TEST_F(Verify, MultipliersOfAbsentBoundsAreRefuted) {
   }
 }
 
+// Walls that close by 1e-6: y of (1, 1 + 5e-9) has a z with y'(M z + q) > 0, at z_1 = 1000.
+TEST_F(Verify, ZerosOfABoxesProofAreAsSmallAsItsMargin) {
+  const json problem = {{"kind", "boxed_lcp"},
+                        {"M", {{1, -1}, {-1, 1}}},
+                        {"q", {-1, 1 - 1e-6}},
+                        {"lo", {0, 0}},
+                        {"hi", {nullptr, nullptr}}};
+  const std::string file = scratch_.file("walls.json", problem.dump());
+  json document = json::parse(carom({"solve", file, "--json"}).out);
+  ASSERT_EQ(document[0]["status"], "infeasible");
+  EXPECT_EQ(verified(document, {"--problem", file}).status, 0);
+  document[0]["farkas"] = {1.0, 1.0 + 5e-9};
+  const Outcome outcome = verified(document, {"--problem", file});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("has no bound"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Verify, SwappedAnswersAreRefuted) {
   const std::string file = example("lp.json");
   json document = json::parse(carom({"solve", file, "--json"}).out);

@@ -64,7 +64,9 @@ struct BoxedLcpBatchArrays {
 /// row of an LCP; neither bound: row i is an equation. Friction row i, findex_i = j >= 0, has the
 /// limits -mu_i z_j and mu_i z_j instead of lo_i and hi_i, and no other bounds; j is no friction
 /// row, and lo_j >= 0.
-struct BoxedLcpBatch : BoxedLcpSizes, BoxedLcpBatchArrays<Buffer> {};
+struct BoxedLcpBatch : BoxedLcpSizes, BoxedLcpBatchArrays<Buffer> {
+  [[nodiscard]] BoxedLcpBatch to(MemorySpace space) const { return copy_to(*this, space); }
+};
 
 struct BoxedLcpSettings {
   double tolerance = 1e-9;  ///< on certificate::BoxedLcpJudge's residual

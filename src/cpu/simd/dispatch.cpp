@@ -6,6 +6,7 @@
 #include <carom/types/error.hpp>
 
 #include "core/backends.hpp"
+#include "cpu/simd/box_code.hpp"
 #include "cpu/simd/derivative_code.hpp"
 
 namespace carom::cpu::simd {
@@ -47,17 +48,31 @@ std::span<const InstructionSet* const> instruction_sets() {
   return sets;
 }
 
-const DerivativeCode& derivative_code(const InstructionSet& set) {
+namespace {
+
+/// choose.operator()<Isa>() of the set's.
+template <class Choose>
+auto of_set(const InstructionSet& set, Choose&& choose) {
 #if defined(CAROM_SIMD_AVX512)
-  if (&set == &entries<Avx512>()) return derivative_entries<Avx512>();
+  if (&set == &entries<Avx512>()) return choose.template operator()<Avx512>();
 #endif
 #if defined(CAROM_SIMD_AVX2)
-  if (&set == &entries<Avx2>()) return derivative_entries<Avx2>();
+  if (&set == &entries<Avx2>()) return choose.template operator()<Avx2>();
 #endif
 #if defined(CAROM_SIMD_GENERIC)
-  if (&set == &entries<Generic>()) return derivative_entries<Generic>();
+  if (&set == &entries<Generic>()) return choose.template operator()<Generic>();
 #endif
-  throw std::logic_error("derivatives: no such instruction set");
+  throw std::logic_error("carom: no such instruction set");
+}
+
+}  // namespace
+
+const DerivativeCode& derivative_code(const InstructionSet& set) {
+  return *of_set(set, []<class Isa>() { return &derivative_entries<Isa>(); });
+}
+
+SolveBoxes box_code(const InstructionSet& set) {
+  return of_set(set, []<class Isa>() -> SolveBoxes { return solve_boxes<Isa>; });
 }
 
 }  // namespace carom::cpu::simd

@@ -52,4 +52,21 @@ CAROM_INLINE typename Isa::Pack gather_marked(const double* from, const int* at,
   return Isa::Pack::load(entry);
 }
 
+/// from[a[lane] + b[lane]] in each lane.
+template <class Isa>
+CAROM_INLINE typename Isa::Pack gather_sums(const double* from, const int* a, const int* b) {
+  constexpr int kWidth = Isa::kWidth;
+#if defined(__AVX512F__)
+  if constexpr (kWidth == 8) {
+    const __m256i place = _mm256_add_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a)),
+                                           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
+    return _mm512_i32gather_pd(place, from, 8);
+  }
+#endif
+  double entry[kWidth];
+  for (int lane = 0; lane < kWidth; ++lane)
+    entry[lane] = from[static_cast<long>(a[lane]) + b[lane]];
+  return Isa::Pack::load(entry);
+}
+
 }  // namespace carom::cpu::simd

@@ -9,67 +9,76 @@
 /// double.
 namespace carom::kernels {
 
-struct Doubled {
-  double hi = 0.0;
-  double lo = 0.0;
+/// V: double, or a pack of them.
+template <class V>
+struct DoubledOf {
+  V hi = V(0.0);
+  V lo = V(0.0);
 
-  constexpr Doubled() = default;
-  CAROM_INLINE constexpr Doubled(double value) : hi(value) {}  // NOLINT: a double is one
+  constexpr DoubledOf() = default;
+  CAROM_INLINE constexpr DoubledOf(V value) : hi(value) {}  // NOLINT: a double is one
   /// The caller sees to |lo| <= ulp(hi) / 2; sum_of and product_of do.
-  CAROM_INLINE constexpr Doubled(double high, double low) : hi(high), lo(low) {}
+  CAROM_INLINE constexpr DoubledOf(V high, V low) : hi(high), lo(low) {}
 
   /// Rounded to nearest: hi.
-  CAROM_INLINE constexpr explicit operator double() const { return hi; }
+  CAROM_INLINE constexpr explicit operator V() const { return hi; }
+
+  /// a + b without error (Knuth).
+  static CAROM_INLINE DoubledOf sum(V a, V b) {
+    const V sum = a + b;
+    const V part = sum - a;
+    return {sum, (a - (sum - part)) + (b - part)};
+  }
+  /// The same for |a| >= |b| (Dekker).
+  static CAROM_INLINE DoubledOf ordered_sum(V a, V b) {
+    const V sum = a + b;
+    return {sum, b - (sum - a)};
+  }
+  /// a b without error.
+  static CAROM_INLINE DoubledOf product(V a, V b) {
+    const V product = a * b;
+    return {product, fused(a, b, -product)};
+  }
+
+  friend CAROM_INLINE DoubledOf operator-(const DoubledOf& a) { return {-a.hi, -a.lo}; }
+
+  /// Algorithm 6, error below 3.
+  friend CAROM_INLINE DoubledOf operator+(const DoubledOf& a, const DoubledOf& b) {
+    const DoubledOf high = sum(a.hi, b.hi);
+    const DoubledOf low = sum(a.lo, b.lo);
+    const DoubledOf first = ordered_sum(high.hi, high.lo + low.hi);
+    return ordered_sum(first.hi, low.lo + first.lo);
+  }
+  /// Algorithm 4, error below 2.
+  friend CAROM_INLINE DoubledOf operator+(const DoubledOf& a, V b) {
+    const DoubledOf high = sum(a.hi, b);
+    return ordered_sum(high.hi, a.lo + high.lo);
+  }
+  friend CAROM_INLINE DoubledOf operator+(V a, const DoubledOf& b) { return b + a; }
+  friend CAROM_INLINE DoubledOf operator-(const DoubledOf& a, const DoubledOf& b) {
+    return a + (-b);
+  }
+  friend CAROM_INLINE DoubledOf operator-(const DoubledOf& a, V b) { return a + (-b); }
+  friend CAROM_INLINE DoubledOf operator-(V a, const DoubledOf& b) { return (-b) + a; }
+
+  /// Algorithm 12, error below 5.
+  friend CAROM_INLINE DoubledOf operator*(const DoubledOf& a, const DoubledOf& b) {
+    const DoubledOf high = product(a.hi, b.hi);
+    const V cross = fused(a.lo, b.hi, fused(a.hi, b.lo, a.lo * b.lo));
+    return ordered_sum(high.hi, high.lo + cross);
+  }
+  /// Algorithm 9, error below 2.
+  friend CAROM_INLINE DoubledOf operator*(const DoubledOf& a, V b) {
+    const DoubledOf high = product(a.hi, b);
+    return ordered_sum(high.hi, fused(a.lo, b, high.lo));
+  }
+  friend CAROM_INLINE DoubledOf operator*(V a, const DoubledOf& b) { return b * a; }
 };
+using Doubled = DoubledOf<double>;
 
-/// a + b without error (Knuth).
-CAROM_INLINE Doubled sum_of(double a, double b) {
-  const double sum = a + b;
-  const double part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
-}
-/// The same for |a| >= |b| (Dekker).
-CAROM_INLINE Doubled ordered_sum_of(double a, double b) {
-  const double sum = a + b;
-  return {sum, b - (sum - a)};
-}
-/// a b without error.
-CAROM_INLINE Doubled product_of(double a, double b) {
-  const double product = a * b;
-  return {product, fused(a, b, -product)};
-}
-
-CAROM_INLINE Doubled operator-(const Doubled& a) { return {-a.hi, -a.lo}; }
-
-/// Algorithm 6, error below 3.
-CAROM_INLINE Doubled operator+(const Doubled& a, const Doubled& b) {
-  const Doubled high = sum_of(a.hi, b.hi);
-  const Doubled low = sum_of(a.lo, b.lo);
-  const Doubled first = ordered_sum_of(high.hi, high.lo + low.hi);
-  return ordered_sum_of(first.hi, low.lo + first.lo);
-}
-/// Algorithm 4, error below 2.
-CAROM_INLINE Doubled operator+(const Doubled& a, double b) {
-  const Doubled high = sum_of(a.hi, b);
-  return ordered_sum_of(high.hi, a.lo + high.lo);
-}
-CAROM_INLINE Doubled operator+(double a, const Doubled& b) { return b + a; }
-CAROM_INLINE Doubled operator-(const Doubled& a, const Doubled& b) { return a + (-b); }
-CAROM_INLINE Doubled operator-(const Doubled& a, double b) { return a + (-b); }
-CAROM_INLINE Doubled operator-(double a, const Doubled& b) { return (-b) + a; }
-
-/// Algorithm 12, error below 5.
-CAROM_INLINE Doubled operator*(const Doubled& a, const Doubled& b) {
-  const Doubled high = product_of(a.hi, b.hi);
-  const double cross = fused(a.lo, b.hi, fused(a.hi, b.lo, a.lo * b.lo));
-  return ordered_sum_of(high.hi, high.lo + cross);
-}
-/// Algorithm 9, error below 2.
-CAROM_INLINE Doubled operator*(const Doubled& a, double b) {
-  const Doubled high = product_of(a.hi, b);
-  return ordered_sum_of(high.hi, fused(a.lo, b, high.lo));
-}
-CAROM_INLINE Doubled operator*(double a, const Doubled& b) { return b * a; }
+CAROM_INLINE Doubled sum_of(double a, double b) { return Doubled::sum(a, b); }
+CAROM_INLINE Doubled ordered_sum_of(double a, double b) { return Doubled::ordered_sum(a, b); }
+CAROM_INLINE Doubled product_of(double a, double b) { return Doubled::product(a, b); }
 
 /// a b + c, two roundings.
 CAROM_INLINE Doubled fused(const Doubled& a, const Doubled& b, const Doubled& c) {

@@ -1,7 +1,5 @@
 #include "programs/lcp/boxed.hpp"
 
-#include <Eigen/Dense>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +7,8 @@
 #include <type_traits>
 
 #include "programs/lcp/kernels/box_lemke.hpp"
+#include "programs/lcp/kernels/box_rule.hpp"
+#include "programs/lcp/kernels/free_block.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 
 namespace carom::boxed {
@@ -18,9 +18,6 @@ namespace {
 using kernels::BoxEnd;
 using kernels::Doubled;
 using kernels::kInfinity;
-
-constexpr double kRefined = 2e-16;  // of what ought to vanish, relative to the largest constant
-constexpr double kRank = 1e-11;     // of the free rows' block, scaled
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -132,6 +129,7 @@ class Path {
 
   [[nodiscard]] int order() const { return static_cast<int>(unknowns_.size()); }
   [[nodiscard]] int pivots() const { return pivots_; }
+  void add_pivots(int count) { pivots_ += count; }
   [[nodiscard]] bool bounded() const {
     return std::all_of(unknowns_.begin(), unknowns_.end(),
                        [](const Unknown& u) { return u.width < kInfinity; });
@@ -220,36 +218,29 @@ class Path {
       if (unknowns_[a].free) free.push_back(a);
     }
     if (free.empty()) return;
-    const auto f = static_cast<Eigen::Index>(free.size());
-    Eigen::MatrixXd block(f, f);
-    for (Eigen::Index a = 0; a < f; ++a) {
-      for (Eigen::Index b = 0; b < f; ++b) {
-        block(a, b) = box_.entry(unknowns_[free[static_cast<std::size_t>(a)]].index,
-                                 unknowns_[free[static_cast<std::size_t>(b)]].index);
+    const kernels::SingleLane lane;
+    const int f = static_cast<int>(free.size());
+    std::vector<double> block;
+    for (const std::size_t a : free) {
+      for (const std::size_t b : free) {
+        block.push_back(box_.entry(unknowns_[a].index, unknowns_[b].index));
       }
     }
-    for (Eigen::Index a = 0; a < f; ++a) {
-      const double size = block.row(a).cwiseAbs().maxCoeff();
-      if (size > 0.0) block.row(a) /= size;
-    }
-    Eigen::FullPivLU<Eigen::MatrixXd> factors(block);
-    factors.setThreshold(kRank);
-    const Eigen::Index rank = factors.rank();
+    kernels::scale_rows_of_block(lane, f, block.data());
+    std::vector<int> columns(at(f));
+    std::vector<double> factors = block;
+    const int rank = kernels::rank_of_block(lane, f, factors.data(), columns.data());
     if (rank == f) return;
-    std::vector<Eigen::Index> kept;
-    for (Eigen::Index k = 0; k < rank; ++k) {
-      kept.push_back(factors.permutationQ().indices()[k]);
-    }
+    std::vector<int> kept(columns.begin(), columns.begin() + rank);
     std::sort(kept.begin(), kept.end());
-    if (rank > 0) {
-      const Eigen::MatrixXd own = block(kept, kept);
-      Eigen::FullPivLU<Eigen::MatrixXd> regular(own);
-      regular.setThreshold(kRank);
-      if (regular.rank() < rank) kept.clear();
+    factors.clear();
+    for (const int a : kept) {
+      for (const int b : kept) factors.push_back(block[at(a) * at(f) + at(b)]);
     }
-    for (Eigen::Index a = 0; a < f; ++a) {
+    if (kernels::rank_of_block(lane, rank, factors.data(), columns.data()) < rank) kept.clear();
+    for (int a = 0; a < f; ++a) {
       if (std::binary_search(kept.begin(), kept.end(), a)) continue;
-      Unknown& own = unknowns_[free[static_cast<std::size_t>(a)]];
+      Unknown& own = unknowns_[free[at(a)]];
       own.free = false;
       const int index = own.index;
       unknowns_.push_back({index, -1.0, kInfinity, false});
@@ -304,7 +295,7 @@ class Path {
       if (lemke.has_x(k)) basic.push_back(k);
     }
     std::vector<Doubled> rest(at(m));
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < kernels::kBoxRefinements; ++round) {
       used.clear();
       left.clear();
       for (int b = 0; b < m; ++b) {
@@ -318,7 +309,7 @@ class Path {
         most = std::max(most, std::fabs(rest[at(k)].hi));
         if (rest[at(k)].hi != 0.0) left.push_back(k);
       }
-      if (most <= kRefined * size) return;
+      if (most <= kernels::kBoxRefined * size) return;
       accumulate(basic, left, x, [&](const Doubled& own, int a, int k) {
         return own - Doubled(lemke.response(a, k)) * rest[at(k)].hi;
       });
@@ -355,17 +346,23 @@ class Search {
   bool attempt(Path& path, const std::vector<double>& cover) {
     std::vector<double> z;
     const BoxEnd end = path.follow<Number>(cover, effort_.max_pivots, z);
-    if (end == BoxEnd::solution) {
-      const double residual = certify_(z);
-      if (std::isfinite(residual) && (best_.z.empty() || residual < best_.residual)) {
-        best_.z = std::move(z);
-        best_.residual = residual;
-      }
-    } else if (status_ == Status::numerical_error) {
-      status_ = status_of(end);
-    }
+    if (end == BoxEnd::solution) return take(std::move(z));
+    meet(end);
     if (sizeof(Number) > sizeof(double) && end == BoxEnd::ray) status_ = Status::ray;
-    return !best_.z.empty() && best_.residual <= std::min(effort_.tolerance, kernels::kLcpDigits);
+    return has_digits();
+  }
+  /// Another end of a path than a solution.
+  void meet(BoxEnd end) {
+    if (status_ == Status::numerical_error) status_ = status_of(end);
+  }
+  /// A path's solution; true likewise.
+  bool take(std::vector<double> z) {
+    const double residual = certify_(z);
+    if (std::isfinite(residual) && (best_.z.empty() || residual < best_.residual)) {
+      best_.z = std::move(z);
+      best_.residual = residual;
+    }
+    return has_digits();
   }
   Found result(const Path& path) {
     best_.pivots = path.pivots();
@@ -377,6 +374,9 @@ class Search {
                                                                             : Status::inaccurate;
     }
     return best_;
+  }
+  [[nodiscard]] bool has_digits() const {
+    return !best_.z.empty() && best_.residual <= std::min(effort_.tolerance, kernels::kLcpDigits);
   }
   [[nodiscard]] bool solved() const {
     return !best_.z.empty() && certificate::within(best_.residual, effort_.tolerance);
@@ -432,9 +432,7 @@ void Expansion::contract(const std::vector<double>& expanded, double* z) const {
     const int i = rows_[at(k)];
     const double plus = expanded[at(i)], minus = expanded[at(n + k)];
     const double limit = problem_.friction[i] * z[problem_.index(i)];
-    const bool slides = expanded[at(n + f + k)] > 0.0 && (plus == 0.0 || minus == 0.0);
-    const double own = plus - minus;
-    z[i] = slides ? std::copysign(limit, own) : std::min(std::max(own, -limit), limit);
+    z[i] = kernels::friction_of(plus, minus, expanded[at(n + f + k)], limit);
   }
 }
 
@@ -443,11 +441,21 @@ void Expansion::contract_farkas(const std::vector<double>& expanded, double* y) 
   for (const int i : rows_) y[i] = 0.0;  // s_i answers whatever w_i is
 }
 
-Found follow_paths(const Box& box, const Effort& effort, const Certify& certify) {
+Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,
+                   const Ended* ended) {
   Path path(box);
   Search search(effort, certify);
   const std::vector<double> cover(at(box.order), 1.0);
-  if (search.attempt<double>(path, cover)) return search.result(path);
+  if (ended != nullptr) {
+    path.add_pivots(ended->pivots);
+    if (ended->z == nullptr) {
+      search.meet(BoxEnd::ray);
+    } else if (search.take({ended->z, ended->z + box.order})) {
+      return search.result(path);
+    }
+  } else if (search.attempt<double>(path, cover)) {
+    return search.result(path);
+  }
   // a path that does not end takes as long in doubled numbers, and a hundred times the time
   if (search.result(path).status == Status::iteration_limit) return search.result(path);
   if (search.attempt<Doubled>(path, cover) || search.solved()) return search.result(path);

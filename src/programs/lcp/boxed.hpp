@@ -57,12 +57,19 @@ struct Found {
   int pivots = 0;
 };
 
+/// Where the first, plain path of a box has ended in the hands of others.
+struct Ended {
+  const double* z;  ///< of the box; null: on a ray
+  int pivots;
+};
+
 /// certify(z): the residual of a point of the box by the problem's own certificate.
 using Certify = std::function<double(const std::vector<double>& z)>;
 
 /// Follows paths until one ends certified: plain, in doubled numbers, without data that may be
-/// rounding. Leaves rays to others.
-Found follow_paths(const Box& box, const Effort& effort, const Certify& certify);
+/// rounding. Leaves rays to others. ended: in place of the first path, or null.
+Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,
+                   const Ended* ended = nullptr);
 /// The same along other covering vectors, `count` of them.
 Found follow_other_paths(const Box& box, const Effort& effort, const Certify& certify, int count);
 

@@ -189,7 +189,8 @@ Answer answer_of(const certificate::BoxedLcpData& given, const BoxedLcpSettings&
 
 }  // namespace
 
-BoxedLcpResult solve_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings) {
+BoxedLcpResult solve_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings,
+                               int /*frictions*/, WorkspaceState* /*workspace*/) {
   const int n = batch.order;
   const bool friction = !batch.findex.empty();
   const bool ode = friction && settings.friction_law == FrictionLaw::ode;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/device/arena.hpp>
 #include <carom/device/host_device.hpp>
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 
 #include "programs/kernels/doubled.hpp"
+#include "programs/lcp/kernels/box_rule.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
 
 /// Lemke's method on a box, of order n and not 2 n: 0 <= x <= u, v = N x + r, v_i >= 0 where
@@ -143,7 +146,6 @@ class BoxLemke {
 
  private:
   static constexpr int kRay = -1, kBroken = -2, kFlip = -3;
-  static constexpr double kVanished = 1e-9;  // of t, relative to where it began
   struct Block {
     int row;
     bool at_upper;
@@ -217,23 +219,16 @@ class BoxLemke {
   template <class Free>
   CAROM_CALL bool eliminate(Free&& is_free) {
     for (;;) {
-      int row = -1, column = -1;
-      double most = 0.0;
+      const auto is_open = [&](int i) { return basic(i) >= n_ && is_free(basic(i) - n_); };
       bool open = false;
-      for (int i = 0; i < n_; ++i) {
-        const int b = basic(i);
-        if (b < n_ || !is_free(b - n_)) continue;
-        open = true;
-        for (int j = 0; j < n_; ++j) {
-          const int v = nonbasic(j);
-          if (v >= n_ || !is_free(v) || !(size_of(at(i, j)) > most)) continue;
-          most = size_of(at(i, j));
-          row = i;
-          column = j;
-        }
-      }
+      for (int i = 0; i < n_; ++i) open = open || is_open(i);
       if (!open) return true;
-      if (row < 0) return false;
+      const auto largest = lanes_.argmin(n_ * n_, 0.0, [&](int e) {
+        const int v = nonbasic(e % n_);
+        return is_open(e / n_) && v < n_ && is_free(v) ? -size_of(at(e / n_, e % n_)) : 0.0;
+      });
+      if (largest.index < 0) return false;
+      const int row = largest.index / n_, column = largest.index % n_;
       const Number step = -(value(row) / at(row, column));
       move(column, step);
       if (!pivot(row, column, step)) return false;
@@ -269,17 +264,25 @@ class BoxLemke {
     } else {
       // Products and sums rounded one by one: this is compiled for any processor, where a fused
       // product is a call.
-      lanes_.for_each(n_, [&](int i) {
-        double* __restrict to = at_.tableau + static_cast<long>(i) * (n_ + 1);
-        const double* __restrict from = at_.row;
-        const double factor = at_.column[i];
-        if (i == row) {
-          for (int j = 0; j <= n_; ++j) to[j] = from[j];
-        } else if (factor != 0.0) {
-          for (int j = 0; j <= n_; ++j) to[j] += factor * from[j];
-          to[column] = factor * from[column];
+      if constexpr (std::is_base_of_v<SingleLane, Lanes>) {
+        for (int i = 0; i < n_; ++i) {
+          double* __restrict to = at_.tableau + static_cast<long>(i) * (n_ + 1);
+          const double* __restrict from = at_.row;
+          const double factor = at_.column[i];
+          if (i == row) {
+            for (int j = 0; j <= n_; ++j) to[j] = from[j];
+          } else if (factor != 0.0) {
+            for (int j = 0; j <= n_; ++j) to[j] += factor * from[j];
+            to[column] = factor * from[column];
+          }
         }
-      });
+      } else {
+        lanes_.for_each_2d(n_, n_ + 1, [&](int i, int j) {
+          const double by = at_.row[j], factor = at_.column[i];
+          if (i == row) return put(i, j, by);
+          if (factor != 0.0) put(i, j, j == column ? factor * by : at(i, j) + factor * by);
+        });
+      }
     }
     put_values_of(row, level);
     const int entering = nonbasic(column);
@@ -326,13 +329,11 @@ class BoxLemke {
   /// other bound, `own` away, comes first.
   template <class Width, class Free>
   CAROM_CALL Block ratio_test(int column, bool falls, double own, Width&& width, Free&& is_free) {
-    double steepest = 0.0;
-    for (int i = 0; i < n_; ++i) {
-      const double slope = size_of(at(i, column));
-      if (!is_finite(slope)) return {kBroken, false, Number(0.0)};
-      steepest = larger(steepest, slope);
-    }
-    const double smallest = kDoubled ? 0.0 : LemkeRule::kPivotTolerance * steepest;
+    const auto broken = lanes_.argmin(
+        n_, kInfinity, [&](int i) { return is_finite(at(i, column)) ? kInfinity : 0.0; });
+    if (broken.index >= 0) return {kBroken, false, Number(0.0)};
+    const auto steepest = lanes_.argmin(n_, 1.0, [&](int i) { return -size_of(at(i, column)); });
+    const double smallest = kDoubled ? 0.0 : LemkeRule::kPivotTolerance * -steepest.key;
     const auto near = [&](int i) { return approach(i, column, falls, width, is_free); };
     const auto counts = [&](const Approach& a) { return double(a.rate) > smallest; };
     const auto left = [](const Approach& a) {
@@ -340,10 +341,11 @@ class BoxLemke {
     };
     double first = own;
     if constexpr (!kDoubled) {
-      for (int i = 0; i < n_; ++i) {
+      const auto nearest = lanes_.argmin(n_, own, [&](int i) {
         const Approach a = near(i);
-        if (counts(a)) first = smaller(first, left(a) / a.rate);
-      }
+        return counts(a) ? left(a) / a.rate : kInfinity;
+      });
+      if (nearest.index >= 0) first = nearest.key;
     }
     int best = kRay;
     Approach chosen{Number(own), Number(1.0), false};
@@ -353,21 +355,28 @@ class BoxLemke {
         best = kRay;
       }
     }
-    for (int i = 0; i < n_; ++i) {
+    const auto blocks = [&](int i) {
       const Approach a = near(i);
-      if (!counts(a)) continue;
       if constexpr (kDoubled) {
-        if (best != kRay) {
-          const double apart = double(sum(left(a) * chosen.rate, -(left(chosen) * a.rate)));
-          if (apart > 0.0 || (apart == 0.0 && !wins_tie(i, a, best, chosen))) continue;
-        }
+        return counts(a);
       } else {
-        if (left(a) - first * a.rate > LemkeRule::kTieTolerance * scale_) continue;
-        if (best != kRay && !wins_tie(i, a, best, chosen)) continue;
+        return counts(a) && left(a) - first * a.rate <= LemkeRule::kTieTolerance * scale_;
+      }
+    };
+    visit_where<Lanes>(n_, blocks, [&](int i) {
+      const Approach a = near(i);
+      if (best != kRay) {
+        if constexpr (kDoubled) {
+          const double apart = double(sum(left(a) * chosen.rate, -(left(chosen) * a.rate)));
+          if (apart > 0.0 || (apart == 0.0 && !wins_tie(i, a, best, chosen))) return true;
+        } else if (!wins_tie(i, a, best, chosen)) {
+          return true;
+        }
       }
       best = i;
       chosen = a;
-    }
+      return true;
+    });
     if (best < 0) return {best, false, Number(own)};
     return {best, chosen.at_upper, left(chosen) / chosen.rate};
   }
@@ -381,23 +390,33 @@ class BoxLemke {
       const Number own = inverse_entry(i, k);
       return from.at_upper ? -own : own;
     };
-    double size = 0.0;
-    if constexpr (!kDoubled) {
-      for (int k = 0; k < n_; ++k) {
-        size = larger(size, larger(magnitude(entry_of(a, from_a, k) / from_a.rate),
-                                   magnitude(entry_of(b, from_b, k) / from_b.rate)));
-      }
-    }
-    for (int k = 0; k < n_; ++k) {
+    const auto apart = [&](int k) {
       const Number of_a = entry_of(a, from_a, k), of_b = entry_of(b, from_b, k);
       if constexpr (kDoubled) {
-        const double apart = double(sum(of_a * from_b.rate, -(of_b * from_a.rate)));
-        if (apart != 0.0) return apart < 0.0;
+        return double(sum(of_a * from_b.rate, -(of_b * from_a.rate)));
       } else {
-        const double apart = of_a / from_a.rate - of_b / from_b.rate;
-        if (magnitude(apart) > LemkeRule::kSameEntry * size) return apart < 0.0;
+        return of_a / from_a.rate - of_b / from_b.rate;
       }
+    };
+    double size = 0.0;
+    if constexpr (!kDoubled) {
+      size = -lanes_
+                  .argmin(n_, 1.0,
+                          [&](int k) {
+                            return -larger(magnitude(entry_of(a, from_a, k) / from_a.rate),
+                                           magnitude(entry_of(b, from_b, k) / from_b.rate));
+                          })
+                  .key;
     }
+    const double same = kDoubled ? 0.0 : LemkeRule::kSameEntry * size;
+    int differs = -1;
+    visit_where<Lanes>(
+        n_, [&](int k) { return magnitude(apart(k)) > same; },
+        [&](int k) {
+          differs = k;
+          return false;
+        });
+    if (differs >= 0) return apart(differs) < 0.0;
     return b >= 0 && a < b;
   }
 
@@ -411,7 +430,7 @@ class BoxLemke {
   /// Where all that is left of t is rounding, what stands in the tableau is the answer.
   CAROM_CALL BoxEnd end_or(BoxEnd end) const {
     for (int i = 0; i < n_; ++i) {
-      if (basic(i) == 2 * n_ && double(value(i)) <= kVanished * scale_) return BoxEnd::solution;
+      if (basic(i) == 2 * n_ && double(value(i)) <= kBoxVanished * scale_) return BoxEnd::solution;
     }
     return end;
   }
