@@ -5,6 +5,8 @@
 #include <carom/boxed_lcp.hpp>
 
 #include "cpu/programs/boxed_driver.hpp"
+#include "cpu/simd/box_code.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "measure.hpp"
 #include "support/boxed_problems.hpp"
 
@@ -84,8 +86,9 @@ void add_boxes(const std::string& name, int order, bool finite, Make make) {
              [=] { return solve_boxed_lcp(batch->get(), settings(), Backend::cpu); });
   add_solver(prefix + "/one_by_one", order, [=] {
     const BoxedLcpBatch& own = batch->get();
-    return cpu::drive_boxed_lcp(own, settings(), own.findex.empty() ? 0 : own.order,
-                                [](const cpu::simd::BoxRange&) {});
+    return cpu::drive_boxed_lcp(
+        own, settings(), own.findex.empty() ? 0 : own.order, [](const cpu::simd::BoxRange&) {},
+        cpu::simd::box_code(cpu::simd::instruction_set()).follow);
   });
   if (!finite) return;
   const auto lcps = share([problems] { return as_lcps(problems->get()); });

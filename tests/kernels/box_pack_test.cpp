@@ -26,7 +26,10 @@ using test::Generator;
 int frictions(const BoxedLcpBatch& batch) { return batch.findex.empty() ? 0 : batch.order; }
 
 BoxedLcpResult alone(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings) {
-  return cpu::drive_boxed_lcp(batch, settings, frictions(batch), [](const cpu::simd::BoxRange&) {});
+  const cpu::simd::InstructionSet& narrowest = *cpu::simd::instruction_sets().front();
+  return cpu::drive_boxed_lcp(
+      batch, settings, frictions(batch), [](const cpu::simd::BoxRange&) {},
+      cpu::simd::box_code(narrowest).follow);
 }
 
 /// Every instruction set's answers are those of one problem at a time; how many the packs gave.
@@ -36,11 +39,13 @@ std::int64_t expect_same(const BoxedLcpBatch& batch, const BoxedLcpSettings& set
   for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
     SCOPED_TRACE(set->name);
     packed = 0;
+    const cpu::simd::BoxCode code = cpu::simd::box_code(*set);
     const auto solve = [&](const cpu::simd::BoxRange& range) {
-      cpu::simd::box_code (*set)(range);
+      code.solve(range);
       for (std::int64_t p = range.begin; p < range.end; ++p) packed += range.pivots[p] >= 0 ? 1 : 0;
     };
-    test::expect_identical(cpu::drive_boxed_lcp(batch, settings, frictions(batch), solve), one);
+    test::expect_identical(
+        cpu::drive_boxed_lcp(batch, settings, frictions(batch), solve, code.follow), one);
   }
   return packed;
 }

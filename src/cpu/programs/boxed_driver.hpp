@@ -33,12 +33,13 @@ struct BoxMemory {
   }
 };
 
-/// Boxed LCPs: packs take what they can, `solve` of a BoxRange; the rest one by one.
+/// Boxed LCPs: packs take what they can, `solve` of a BoxRange; the rest one by one with `follow`.
 template <class Solve>
 class BoxDriver {
  public:
-  BoxDriver(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings, Solve&& solve)
-      : batch_(batch), settings_(settings), solve_(solve), n_(batch.order) {}
+  BoxDriver(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings, Solve&& solve,
+            FollowBox follow)
+      : batch_(batch), settings_(settings), solve_(solve), follow_(follow), n_(batch.order) {}
 
   BoxedLcpResult run(int frictions, WorkspaceState* workspace) {
     const bool friction = !batch_.findex.empty();
@@ -69,9 +70,9 @@ class BoxDriver {
                        const double* z = range.ends + (p - begin) * simd::kMostInBoxPacks;
                        const boxed::Ended ended{own == kernels::kBoxEnded ? z : nullptr,
                                                 range.end_pivots[p - begin]};
-                       solve_box_alone(batch_, settings_, result, p, &ended);
+                       solve_box_alone(batch_, settings_, result, p, follow_, &ended);
                      } else if (own < 0) {
-                       solve_box_alone(batch_, settings_, result, p);
+                       solve_box_alone(batch_, settings_, result, p, follow_);
                      } else if (friction) {
                        compare_limits(batch_, settings_.friction_law, result, p);
                      }
@@ -149,13 +150,16 @@ class BoxDriver {
   const BoxedLcpBatch& batch_;
   const BoxedLcpSettings& settings_;
   std::remove_reference_t<Solve>& solve_;
+  FollowBox follow_;
   int n_;
 };
 
 template <class Solve>
 BoxedLcpResult drive_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings,
-                               int frictions, Solve&& solve, WorkspaceState* workspace = nullptr) {
-  return BoxDriver<Solve>(batch, settings, std::forward<Solve>(solve)).run(frictions, workspace);
+                               int frictions, Solve&& solve, FollowBox follow,
+                               WorkspaceState* workspace = nullptr) {
+  BoxDriver<Solve> driver(batch, settings, std::forward<Solve>(solve), follow);
+  return driver.run(frictions, workspace);
 }
 
 }  // namespace carom::cpu

@@ -49,8 +49,9 @@ std::vector<double> farkas_of(const Box& box) {
 class Task {
  public:
   Task(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings, BoxedLcpResult& result,
-       std::int64_t p, const boxed::Ended* ended)
-      : ended_(ended),
+       std::int64_t p, FollowBox follow, const boxed::Ended* ended)
+      : follow_(follow),
+        ended_(ended),
         batch_(batch),
         settings_(settings),
         result_(result),
@@ -135,8 +136,8 @@ class Task {
       expansion.contract(point, own.data());
       return judge.residual(own.data());
     };
-    const boxed::Effort effort{settings_.tolerance, path_limit(box.order),
-                               settings_.max_pivots > 0};
+    const boxed::Effort effort{settings_.tolerance, path_limit(box.order), settings_.max_pivots > 0,
+                               follow_};
     boxed::Found found = boxed::follow_paths(box, effort, certify, ended_);
     int pivots = found.pivots;
     const bool endless = found.status == Status::iteration_limit && !effort.limited;
@@ -188,6 +189,7 @@ class Task {
     set(Status::infeasible, 0.0);
   }
 
+  FollowBox follow_;
   const boxed::Ended* ended_;
   const BoxedLcpBatch& batch_;
   const BoxedLcpSettings& settings_;
@@ -220,9 +222,10 @@ void compare_limits(const BoxedLcpBatch& batch, FrictionLaw law, BoxedLcpResult&
 }
 
 void solve_box_alone(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings,
-                     BoxedLcpResult& result, std::int64_t p, const boxed::Ended* ended) {
+                     BoxedLcpResult& result, std::int64_t p, FollowBox follow,
+                     const boxed::Ended* ended) {
   result.pivots.data()[p] = 0;
-  Task(batch, settings, result, p, ended).run();
+  Task(batch, settings, result, p, follow, ended).run();
 }
 
 }  // namespace carom::cpu

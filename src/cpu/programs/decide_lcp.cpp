@@ -8,6 +8,8 @@
 #include <carom/certificate_lp.hpp>
 
 #include "core/parallel.hpp"
+#include "cpu/simd/box_code.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "programs/lcp/backends.hpp"
 #include "programs/lcp/boxed.hpp"
 #include "programs/lcp/decide.hpp"
@@ -111,8 +113,9 @@ class Decide {
       return certificate::clean_lcp_residual(kernels::SingleLane{}, n_, matrix_.data(),
                                              vector_.data(), own.data(), judge_memory_.data());
     };
-    boxed::Found found = boxed::follow_other_paths(box, {settings_.tolerance, 50 * (n_ + 1), false},
-                                                   certify, kOtherPaths);
+    const boxed::Effort effort{settings_.tolerance, 50 * (n_ + 1), false,
+                               simd::box_code(simd::instruction_set()).follow};
+    boxed::Found found = boxed::follow_other_paths(box, effort, certify, kOtherPaths);
     return found.status == Status::solved && accept(found.z);
   }
 

@@ -7,8 +7,8 @@ namespace carom::cpu {
 
 BoxedLcpResult solve_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpSettings& settings,
                                int frictions, WorkspaceState* workspace) {
-  return drive_boxed_lcp(batch, settings, frictions, simd::box_code(simd::instruction_set()),
-                         workspace);
+  const simd::BoxCode code = simd::box_code(simd::instruction_set());
+  return drive_boxed_lcp(batch, settings, frictions, code.solve, code.follow, workspace);
 }
 
 template <>

@@ -1,17 +1,26 @@
 #pragma once
 
+namespace carom::kernels {
+struct BoxLemkeJob;
+}  // namespace carom::kernels
+
 /// What the instruction sets have for boxed LCPs (dispatch.hpp has the rest).
 namespace carom::cpu::simd {
 
 struct InstructionSet;
 struct BoxRange;
 
-using SolveBoxes = void (*)(const BoxRange&);
+struct BoxCode {
+  void (*solve)(const BoxRange&);
+  void (*follow)(kernels::BoxLemkeJob&);
+};
 
 // What the units of an instruction set define.
 template <class Isa>
 void solve_boxes(const BoxRange& range);
+template <class Isa>
+void follow_box(kernels::BoxLemkeJob& job);
 
-SolveBoxes box_code(const InstructionSet& set);
+BoxCode box_code(const InstructionSet& set);
 
 }  // namespace carom::cpu::simd

@@ -71,8 +71,8 @@ const DerivativeCode& derivative_code(const InstructionSet& set) {
   return *of_set(set, []<class Isa>() { return &derivative_entries<Isa>(); });
 }
 
-SolveBoxes box_code(const InstructionSet& set) {
-  return of_set(set, []<class Isa>() -> SolveBoxes { return solve_boxes<Isa>; });
+BoxCode box_code(const InstructionSet& set) {
+  return of_set(set, []<class Isa>() { return BoxCode{solve_boxes<Isa>, follow_box<Isa>}; });
 }
 
 }  // namespace carom::cpu::simd

@@ -150,30 +150,36 @@ class Path {
 
   /// z of the path's end, or none. cover: of the box's rows, in their own units.
   template <class Number>
-  BoxEnd follow(const std::vector<double>& cover, int max_pivots, std::vector<double>& z) {
+  BoxEnd follow(const std::vector<double>& cover, const Effort& effort, std::vector<double>& z) {
     constexpr bool kDoubled = sizeof(Number) > sizeof(double);
     const int m = order();
     std::vector<double> memory(at(kernels::box_lemke_workspace(m, kDoubled)));
-    const kernels::SingleLane lane;
-    kernels::BoxLemke<kernels::SingleLane, Number> lemke(lane, m, memory.data());
-    const auto width = [&](int a) { return unknowns_[at(a)].width; };
-    const auto constant = [&](int a) {
-      if constexpr (kDoubled) {
-        return constant_[at(a)];
-      } else {
-        return constant_[at(a)].hi;
-      }
-    };
-    const BoxEnd end = lemke.run(
-        [&](int a, int b) { return Number(entry(a, b)); }, constant, width,
-        [&](int a) { return unknowns_[at(a)].free; },
-        [&](int a) {
-          return unknowns_[at(a)].free ? 0.0
-                                       : row_scale_[at(a)] * cover[at(unknowns_[at(a)].index)];
-        },
-        max_pivots);
-    pivots_ += lemke.pivots();
+    std::vector<double> high, low, widths, covers;
+    for (int a = 0; a < m; ++a) {
+      const Unknown& u = unknowns_[at(a)];
+      high.push_back(constant_[at(a)].hi);
+      low.push_back(constant_[at(a)].lo);
+      widths.push_back(u.width);
+      covers.push_back(u.free ? 0.0 : row_scale_[at(a)] * cover[at(u.index)]);
+    }
+    kernels::BoxLemkeJob job{m,
+                             matrix_.data(),
+                             high.data(),
+                             low.data(),
+                             widths.data(),
+                             covers.data(),
+                             effort.max_pivots,
+                             kDoubled,
+                             memory.data(),
+                             BoxEnd::broken,
+                             0};
+    effort.follow(job);
+    pivots_ += job.pivots;
+    const BoxEnd end = job.end;
     if (end != BoxEnd::solution) return end;
+    const kernels::SingleLane lane;
+    const kernels::BoxLemke<kernels::SingleLane, Number> lemke(lane, m, memory.data());
+    const auto width = [&](int a) { return unknowns_[at(a)].width; };
     std::vector<Doubled> x(at(m));
     for (int a = 0; a < m; ++a) x[at(a)] = clamped(a, Doubled(lemke.solution(a, width)));
     refine(lemke, x);
@@ -345,7 +351,7 @@ class Search {
   template <class Number>
   bool attempt(Path& path, const std::vector<double>& cover) {
     std::vector<double> z;
-    const BoxEnd end = path.follow<Number>(cover, effort_.max_pivots, z);
+    const BoxEnd end = path.follow<Number>(cover, effort_, z);
     if (end == BoxEnd::solution) return take(std::move(z));
     meet(end);
     if (sizeof(Number) > sizeof(double) && end == BoxEnd::ray) status_ = Status::ray;
@@ -439,6 +445,11 @@ void Expansion::contract(const std::vector<double>& expanded, double* z) const {
 void Expansion::contract_farkas(const std::vector<double>& expanded, double* y) const {
   std::copy_n(expanded.begin(), problem_.order, y);
   for (const int i : rows_) y[i] = 0.0;  // s_i answers whatever w_i is
+}
+
+void follow_path(kernels::BoxLemkeJob& job) {
+  const kernels::SingleLane lane;
+  kernels::follow_box_path(lane, job);
 }
 
 Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,

@@ -7,6 +7,10 @@
 #include <carom/certificate_boxed_lcp.hpp>
 #include <carom/types/boxed_lcp.hpp>
 
+namespace carom::kernels {
+struct BoxLemkeJob;
+}  // namespace carom::kernels
+
 /// Boxed LCPs on the host: from the problem as given to the box without friction rows that
 /// kernels::BoxLemke follows, and back.
 namespace carom::boxed {
@@ -44,10 +48,14 @@ class Expansion {
   Box box_;
 };
 
+/// kernels::follow_box_path for any machine.
+void follow_path(kernels::BoxLemkeJob& job);
+
 struct Effort {
   double tolerance;
-  int max_pivots;  ///< of a path
-  bool limited;    ///< by the caller
+  int max_pivots;                         ///< of a path
+  bool limited;                           ///< by the caller
+  void (*follow)(kernels::BoxLemkeJob&);  ///< follow_path, or this machine's own
 };
 
 struct Found {

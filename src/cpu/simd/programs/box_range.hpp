@@ -11,6 +11,8 @@
 #include "cpu/simd/isa_lane.hpp"
 #include "cpu/simd/lane_numbers.hpp"
 #include "cpu/simd/programs/pack_boxes.hpp"
+#include "programs/lcp/boxed.hpp"
+#include "programs/lcp/kernels/box_lemke.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 
 namespace carom::cpu::simd {
@@ -136,6 +138,16 @@ class BoxRanges : LaneNumbers<IsaLane<Isa>> {
 template <class Isa>
 void solve_boxes(const BoxRange& range) {
   BoxRanges<Isa>(range).solve();
+}
+
+template <class Isa>
+void follow_box(kernels::BoxLemkeJob& job) {
+  if constexpr (Isa::kInRegisters) {
+    const IsaLane<Isa> lane;
+    kernels::follow_box_path(lane, job);
+  } else {
+    boxed::follow_path(job);
+  }
 }
 
 }  // namespace carom::cpu::simd

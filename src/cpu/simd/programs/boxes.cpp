@@ -5,5 +5,6 @@
 namespace carom::cpu::simd {
 
 template void solve_boxes<CAROM_ISA>(const BoxRange&);
+template void follow_box<CAROM_ISA>(kernels::BoxLemkeJob&);
 
 }  // namespace carom::cpu::simd

@@ -197,6 +197,54 @@ class BoxLemke {
     return s;
   }
 
+  /// a + factor by, a where by is zero.
+  template <class V>
+  static CAROM_INLINE DoubledOf<V> sum_or(const DoubledOf<V>& a, const DoubledOf<V>& factor,
+                                          const DoubledOf<V>& by) {
+    const DoubledOf<V> product = factor * by;
+    const DoubledOf<V> s = a + product;
+    const V size = larger(magnitude(a.hi), magnitude(product.hi));
+    const auto cancels = magnitude(s.hi) <= V(0x1p-80) * size;
+    const auto there = by.hi != V(0.0);
+    const V zero(0.0);
+    return {select(there, select(cancels, zero, s.hi), a.hi),
+            select(there, select(cancels, zero, s.lo), a.lo)};
+  }
+  /// Row i of a pivot's update, in the lane's registers where it has some.
+  CAROM_INLINE void add_row(int i, int row, int column) const {
+    const long first = static_cast<long>(i) * (n_ + 1);
+    if (i == row) {
+      for (int j = 0; j <= n_; ++j) put(i, j, load(at_.row, row_low(), j));
+      return;
+    }
+    const Number factor = load(at_.column, column_low(), i);
+    if (factor.hi == 0.0) return;
+    double* const high = at_.tableau + first;
+    double* const low = at_.low + first;
+    const double* const by = at_.row;
+    const double* const by_low = at_.low + row_low();
+    int j = 0;
+    if constexpr (requires { typename Lanes::Register; }) {
+      using Pack = typename Lanes::Register;
+      constexpr int kWidth = static_cast<int>(sizeof(Pack) / sizeof(double));
+      const DoubledOf<Pack> by_factor{Pack(factor.hi), Pack(factor.lo)};
+      for (; j + kWidth <= n_ + 1; j += kWidth) {
+        const DoubledOf<Pack> x =
+            sum_or(DoubledOf<Pack>{Pack::load(high + j), Pack::load(low + j)}, by_factor,
+                   DoubledOf<Pack>{Pack::load(by + j), Pack::load(by_low + j)});
+        x.hi.store(high + j);
+        x.lo.store(low + j);
+      }
+    }
+    for (; j <= n_; ++j) {
+      if (by[j] == 0.0) continue;
+      const Number x = sum_or(Number{high[j], low[j]}, factor, Number{by[j], by_low[j]});
+      high[j] = x.hi;
+      low[j] = x.lo;
+    }
+    put(i, column, factor * load(at_.row, row_low(), column));
+  }
+
   template <class Entry, class Vector, class Cover>
   CAROM_CALL void begin(Entry&& entry, Vector&& vector, Cover&& cover) {
     lanes_.for_each_2d(n_, n_ + 1,
@@ -253,13 +301,15 @@ class BoxLemke {
     lanes_.for_each(n_, [&](int i) {
       store(at_.column, column_low(), i, i == row ? Number(0.0) : at(i, column));
     });
-    if constexpr (kDoubled) {
+    if constexpr (kDoubled && std::is_base_of_v<SingleLane, Lanes>) {
+      for (int i = 0; i < n_; ++i) add_row(i, row, column);
+    } else if constexpr (kDoubled) {
       lanes_.for_each_2d(n_, n_ + 1, [&](int i, int j) {
         const Number by = load(at_.row, row_low(), j);
         if (i == row) return put(i, j, by);
         const Number factor = load(at_.column, column_low(), i);
         if (j == column) return put(i, j, factor * by);
-        if (factor.hi != 0.0 && by.hi != 0.0) put(i, j, sum(at(i, j), factor * by));
+        if (factor.hi != 0.0) put(i, j, sum_or(at(i, j), factor, by));
       });
     } else {
       // Products and sums rounded one by one: this is compiled for any processor, where a fused
@@ -443,5 +493,45 @@ class BoxLemke {
   Number level_ = Number(0.0);
   double scale_ = 0.0;  // of the values: where the least v began
 };
+
+/// One path by code that is compiled elsewhere, for more instructions than this.
+struct BoxLemkeJob {
+  int order;
+  const double* matrix;    ///< N, row-major
+  const double* constant;  ///< r
+  const double* constant_low;
+  const double* width;
+  const double* cover;  ///< d; 0: free
+  int max_pivots;
+  bool doubled;
+  double* memory;  ///< box_lemke_workspace, where a BoxLemke then finds the end
+  BoxEnd end;      ///< out
+  int pivots;      ///< out
+};
+
+template <class Number, class Lanes>
+CAROM_CALL void follow_box_path(const Lanes& lanes, BoxLemkeJob& job) {
+  BoxLemke<Lanes, Number> lemke(lanes, job.order, job.memory);
+  job.end = lemke.run(
+      [&](int i, int j) { return Number(job.matrix[static_cast<long>(i) * job.order + j]); },
+      [&](int i) {
+        if constexpr (sizeof(Number) > sizeof(double)) {
+          return Number(job.constant[i], job.constant_low[i]);
+        } else {
+          return job.constant[i];
+        }
+      },
+      [&](int i) { return job.width[i]; }, [&](int i) { return job.cover[i] == 0.0; },
+      [&](int i) { return job.cover[i]; }, job.max_pivots);
+  job.pivots = lemke.pivots();
+}
+template <class Lanes>
+CAROM_CALL void follow_box_path(const Lanes& lanes, BoxLemkeJob& job) {
+  if (job.doubled) {
+    follow_box_path<Doubled>(lanes, job);
+  } else {
+    follow_box_path<double>(lanes, job);
+  }
+}
 
 }  // namespace carom::kernels
