@@ -54,21 +54,12 @@ class BoxPackJudge {
   Pack residual(bool with_friction, Source&& source) const {
     certificate::MaxAbs<Pack> simple;
     Mask outside = Mask::from_bits(0);
+    int first = 0;
+    for (; first + 4 <= n_; first += 4) multiply<4>(first);
+    for (; first < n_; ++first) multiply<1>(first);
     for (int i = 0; i < n_; ++i) {
       const Pack z = at(at_.z, i);
       outside = outside | !((z >= at(at_.low, i)) & (z <= at(at_.high, i)));
-      double* row = terms(i);
-      Pack sum = at(at_.vector, i);
-      Pack size(0.0);
-      for (int j = 0; j < n_; ++j) {
-        const Pack term = at(row, j) * at(at_.z, j);
-        const Pack long_as = magnitude(term);
-        sum = sum + term;
-        size = size + long_as;
-        put(row, j, long_as);
-      }
-      put(at_.value, i, sum);
-      put(at_.size, i, size);
       simple.add(simple_share(i));
     }
     const Pack infinity(kernels::kInfinity);
@@ -85,6 +76,31 @@ class BoxPackJudge {
     return select(close | !(result < infinity), result, strict.value);
   }
 
+  /// w of kRows rows and the magnitudes of their products, which replace M's.
+  template <int kRows>
+  CAROM_INLINE void multiply(int first) const {
+    Pack sum[kRows];
+    Pack size[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      sum[r] = at(at_.vector, first + r);
+      size[r] = Pack(0.0);
+    }
+    for (int j = 0; j < n_; ++j) {
+      const Pack z = at(at_.z, j);
+      for (int r = 0; r < kRows; ++r) {
+        double* const row = terms(first + r);
+        const Pack term = at(row, j) * z;
+        const Pack long_as = magnitude(term);
+        sum[r] = sum[r] + term;
+        size[r] = size[r] + long_as;
+        put(row, j, long_as);
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      put(at_.value, first + r, sum[r]);
+      put(at_.size, first + r, size[r]);
+    }
+  }
   [[nodiscard]] CAROM_INLINE Pack own(int i) const {
     const Pack q = magnitude(at(at_.vector, i));
     return select(q <= Pack(certificate::noise_floor(n_)) * at(at_.size, i), Pack(0.0), q);

@@ -264,16 +264,25 @@ class BoxPack {
     }
     for (int sweep = 0; sweep < 3; ++sweep) {
       Mask same = Mask::from_bits((1U << kWidth) - 1U);
+      const auto next = [&](const double* exponents, long stride, const double* others,
+                            double* counts, int place, Pack before) {
+        if (sweep > 0 && all_of(is_median(exponents, stride, others, at(counts, place), -before))) {
+          return before;
+        }
+        return -median(exponents, stride, others, counts, place);
+      };
       for (int i = 0; i < m; ++i) {
-        const Pack next =
-            -median(exponent + static_cast<long>(i) * m * kWidth, 1, at_.column_scale);
-        same = same & equal(next, at(at_.row_scale, i));
-        put(at_.row_scale, i, next);
+        const Pack before = at(at_.row_scale, i);
+        const Pack own = next(exponent + static_cast<long>(i) * m * kWidth, 1, at_.column_scale,
+                              at_.x, i, before);
+        same = same & equal(own, before);
+        put(at_.row_scale, i, own);
       }
       if (sweep > 0 && all_of(same)) break;  // and so for the columns
       for (int j = 0; j < m; ++j) {
         put(at_.column_scale, j,
-            -median(exponent + static_cast<long>(j) * kWidth, m, at_.row_scale));
+            next(exponent + static_cast<long>(j) * kWidth, m, at_.row_scale, at_.x_low, j,
+                 at(at_.column_scale, j)));
       }
     }
     for (double* scales : {at_.row_scale, at_.column_scale}) {
@@ -303,9 +312,25 @@ class BoxPack {
     }
   }
 
+  /// Whether this is the lower median of `count` exponents with those of the others.
+  Mask is_median(const double* exponents, long stride, const double* others, Pack count,
+                 Pack guess) const {
+    const Pack one(1.0);
+    const Pack before = guess - one;
+    Pack up_to(0.0);
+    Pack less(0.0);
+    for (int k = 0; k < m_; ++k) {  // absent ones are larger than any
+      const Pack sum = at(exponents, k * stride) + at(others, k);
+      up_to = select(sum <= guess, up_to + one, up_to);
+      less = select(sum <= before, less + one, less);
+    }
+    const Pack half = count - one;
+    return (Pack(2.0) * up_to > half) & (Pack(2.0) * less <= half);
+  }
   /// The lower median of the exponents there, entry k at [k stride], with those of the others; 0
-  /// where there is none.
-  Pack median(const double* exponents, long stride, const double* others) const {
+  /// where there is none. counts[place]: out, how many.
+  Pack median(const double* exponents, long stride, const double* others, double* counts,
+              int place) const {
     const int m = m_;
     const Pack absent(kAbsent);
     const Pack one(1.0);
@@ -323,6 +348,7 @@ class BoxPack {
       low = smaller(sum, low);
       high = larger(select(there, sum, -absent), high);
     }
+    put(counts, place, count);
     low = low - one;  // the median is in (low, high]
     const Pack half = count - one;
     for (;;) {
@@ -358,18 +384,26 @@ class BoxPack {
   void take_constants() {
     const int m = m_;
     const Pack zero(0.0);
-    for (int i = 0; i < m; ++i) {
-      Doubles sum(at(at_.vector, i));
+    for (int i = 0; i < m; ++i) of_.held[i] = 1;
+    each_block(of_.held, [&](const int* row, auto count) {
+      constexpr int kCount = decltype(count)::kValue;
+      Doubles sum[kCount];
+      for (int r = 0; r < kCount; ++r) sum[r] = Doubles(at(at_.vector, row[r]));
       for (int j = 0; j < m; ++j) {
         const Pack base = at(at_.base, j);
         if (!any_of(base != zero)) continue;
-        sum = sum + Doubles::product(at(matrix(), static_cast<long>(i) * m + j), base);
+        for (int r = 0; r < kCount; ++r) {
+          const Pack entry = at(matrix(), static_cast<long>(row[r]) * m + j);
+          sum[r] = sum[r] + Doubles::product(entry, base);
+        }
       }
-      const Pack unit = at(at_.sign, i) * at(at_.row_scale, i);
-      put(at_.constant, i, sum.hi * unit);
-      put(at_.constant_low, i, sum.lo * unit);
-      put(path_.value(), i, sum.hi * unit);
-    }
+      for (int r = 0; r < kCount; ++r) {
+        const Pack unit = at(at_.sign, row[r]) * at(at_.row_scale, row[r]);
+        put(at_.constant, row[r], sum[r].hi * unit);
+        put(at_.constant_low, row[r], sum[r].lo * unit);
+        put(path_.value(), row[r], sum[r].hi * unit);
+      }
+    });
   }
 
   /// The lanes whose free unknowns have a regular block.
