@@ -196,7 +196,7 @@ def solve_affine_vi(
     solution[:, :v] is x. Options: as of solve_boxed_lcp.
     """
     v = from_any("vector", q).shape[-1]
-    if A is None:
+    if A is None or np.size(A) == 0:
         A = np.zeros((0, v))
     r = np.shape(A)[-2]
     M, q, A, l, u, lower, upper = _joined(

@@ -58,6 +58,8 @@ def test_affine_vi():
     rows = carom.solve_affine_vi(H, f, np.eye(2), [-1.0, -1.0], [1.0, 1.0])
     assert (box.status == Status.solved).all() and (rows.status == Status.solved).all()
     np.testing.assert_allclose(box.z[0, :2], rows.z[0, :2], atol=1e-12)
+    none = carom.solve_affine_vi(H, f, [], lower=[-1.0, -1.0], upper=[1.0, 1.0])
+    np.testing.assert_array_equal(none.z, box.z)
     x = rows.z[0, :2]
     corners = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
     assert ((corners - x) @ (H @ x + f) >= -1e-12).all()
