@@ -56,6 +56,9 @@ class Restitution {
     short_ = MaxAbs<>();
   }
 
+  /// Row of J v after the pieces so far.
+  [[nodiscard]] CAROM_INLINE double contact_velocity(int row) const { return u_[row]; }
+
   /// A piece: impulses [rows], normals first, under restitution and friction [contacts] each.
   CAROM_INLINE void add(const double* impulse, const double* restitution, const double* friction) {
     const int m = problem_.contacts, rows = Dim * m;

@@ -45,6 +45,9 @@ class PlanarRestitution {
     short_.value = select(fresh, none, short_.value);
   }
 
+  /// Row of J v after the pieces so far.
+  [[nodiscard]] CAROM_INLINE const V& contact_velocity(int row) const { return u_[row]; }
+
   /// A piece: impulses [rows], normals first; all of them 0: none. restitution: [M].
   CAROM_INLINE void add(const V* impulse, const V* restitution) {
     using kernels::fused;

@@ -235,7 +235,6 @@ double kinetic_energy(const ImpactProblem& problem, const double* v) {
 
 TEST(Restitution, NeverGainsEnergyEndsAndClosesItsBooksOnRandomProblems) {
   Generator random(44);
-  std::int64_t jams = 0, ended = 0;
   for (int k = 0; k < 400; ++k) {
     const int dimension = 2 + k % 2, contacts = 1 + k / 2 % 4;
     const Flavour flavours[] = {Flavour::generic, Flavour::rank_deficient, Flavour::duplicated,
@@ -246,12 +245,7 @@ TEST(Restitution, NeverGainsEnergyEndsAndClosesItsBooksOnRandomProblems) {
     const ImpactResult run = followed(problem, events(64));
     const double before = kinetic_energy(problem, problem.velocity.data());
     const ImpactSummary& summary = run.summary[0];
-    if (flavours[k % 5] == Flavour::rank_deficient) {  // contacts against each other: huge impulses
-      jams += summary.samples;
-      ended += summary.terminated;
-    } else {
-      expect_all_ended(summary);
-    }
+    expect_all_ended(summary);
     for (std::int64_t s = 0; s < run.samples.count; ++s) {
       if (run.samples.status.data()[s] != TrajectoryStatus::terminated) continue;
       const double after =
@@ -267,7 +261,6 @@ TEST(Restitution, NeverGainsEnergyEndsAndClosesItsBooksOnRandomProblems) {
       EXPECT_LE(after, before * (1.0 + 1e-12));
     }
   }
-  EXPECT_GE(static_cast<double>(ended), 0.95 * static_cast<double>(jams));
 }
 
 TEST(Restitution, OfOtherLawsIsThatOfOneContactAndNeverGainsEnergy) {

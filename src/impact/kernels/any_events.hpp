@@ -20,6 +20,7 @@ template <class Isa, int Dim, int Most, class Stores = NoStores>
 class AnyEventTrajectory {
   using Modes = EventModes<Isa, Dim, Most>;
   using Rules = EventRules;
+  using Weights = EventWeights<Most, true>;
   static constexpr int kMaxRows = Dim * Most;
   static constexpr int kTangents = Dim - 1;
 
@@ -59,19 +60,21 @@ class AnyEventTrajectory {
     if (path != nullptr) record(path, 0);
     bool collides = unfinished();
     if (collides) weights_.begin(contacts_, run_.seed, index, sample);
-    while (collides && end.steps < Rules::kMostPieces) {
+    constexpr int kMost = Stores::kAny ? Rules::kMostBounces : Rules::kMostPieces;
+    while (collides && end.steps < kMost) {
       if (!(weights_.left > 0.0)) {
         // Heavy bodies behind light ones take more impulse than any contact by itself.
         if constexpr (Stores::kAny) {
           if (end.steps > 0) stores_->vary();
         }
-        weights_.draw(pushers(false), longest_ * (1U << end.steps / Rules::kPiecesOfLength));
+        weights_.draw(pushers(false), longest_ * (1U << Rules::doublings(end.steps)),
+                      Stores::kAny ? Weights::kHalvingsOfStores : Weights::kHalvings);
         cycles_.begin();
         modes_.begin();
       }
       if (weights_.follows) weights_.choose(pushers(false), [&](int i) { return state(i); });
       if (modes_.find(pushers(true), slip_, weights_.weight, weights_.first)) {
-        piece(end);
+        if (!piece(end)) weights_.spoil();
       } else if (++redrawn_ > Rules::kMostRedrawn) {
         end.status = TrajectoryStatus::failed;
         break;
@@ -148,8 +151,8 @@ class AnyEventTrajectory {
   }
 
   /// One linear piece: to the next zero of a normal velocity, the end of a slip's sector or ray, or
-  /// the stretch's end.
-  CAROM_INLINE void piece(TrajectoryEnd& end) {
+  /// the stretch's end; false where it is left out.
+  CAROM_INLINE bool piece(TrajectoryEnd& end) {
     const double* const rate = modes_.mode.rate;
     double reach[2 * Most];  // of normals, then of slips
     int arrival[Most];
@@ -168,6 +171,9 @@ class AnyEventTrajectory {
         spent[i] = stores_->until(i, u_[i], rate[i], modes_.mode.impulse[i]);
         length = smaller(length, spent[i]);
       }
+    }
+    if constexpr (Stores::kAny) {
+      if (stores_->idles(u_, modes_.mode.impulse, rate, length)) return false;
     }
     const bool event = length < weights_.left;
     const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
@@ -228,17 +234,22 @@ class AnyEventTrajectory {
     weights_.left = key < 0 ? 0.0 : weights_.left - length;
     cycles_.add(length);
     if constexpr (Stores::kAny) {
+      for (int k = 0; k < rows_; ++k) u_[k] = stores_->rounded(k, u_[k]);
+      for (int i = 0; i < contacts_; ++i) {
+        if (!leaves(i)) slips_.project(slip_[i], u_ + tangent(i));
+      }
       bool able = false;
       for (int i = 0; i < contacts_; ++i) able = able || (weights_.weight[i] > 0.0 && !leaves(i));
       if (!able) weights_.left = weights_.follows ? weights_.left : 0.0;
-      if (weights_.follows && cycles_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
-      return;
+      if (cycles_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
+      return true;
     }
     if (key >= 0 && cycles_.due(weights_.follows) &&
         cycles_.sum(slips_, contacts_, key, size_, u_, slip_, total_, weights_.left)) {
       ++end.pivots;
     }
     if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
+    return true;
   }
 
   /// The stores and the certificate after a piece that ends with contact velocities `next`.
@@ -326,7 +337,7 @@ class AnyEventTrajectory {
   double u_[kMaxRows], total_[kMaxRows];
   double able_[Stores::kAny ? kMaxRows : 1];
   int slip_[Most];
-  EventWeights<Most, true> weights_;
+  Weights weights_;
   EventCycles<Dim, Most> cycles_;
   int redrawn_ = 0;
 };

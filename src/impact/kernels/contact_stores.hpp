@@ -73,7 +73,10 @@ class ContactStores {
 
   CAROM_INLINE ContactStores(const ImpactRun& run, const ImpactProblemView& problem,
                              const RestitutionView& view, StoreBooks& books)
-      : run_(run), problem_(problem), view_(view), books_(books), certificate_(run.polygon) {}
+      : run_(run), problem_(problem), view_(view), books_(books), certificate_(run.polygon) {
+    const int rows = Dim * run.contacts;
+    for (int k = 0; k < rows; ++k) root_[k] = event_root(problem, run.contacts, rows, k);
+  }
 
   /// Friction of the stretch, [m].
   [[nodiscard]] CAROM_INLINE const double* friction() const { return friction_; }
@@ -123,6 +126,13 @@ class ContactStores {
     return spent;
   }
 
+  /// event_idles
+  [[nodiscard]] CAROM_INLINE bool idles(const double* u, const double* impulse, const double* rate,
+                                        double length) const {
+    return event_idles(run_.contacts, Dim * run_.contacts, root_, problem_.energy, u, impulse, rate,
+                       length);
+  }
+
   /// Contact i has pushed with `impulse` from u to `next`; ended: its store is empty by `until`.
   /// rubbed: work of its friction.
   CAROM_INLINE void follow(int i, double u, double next, double impulse, double rubbed,
@@ -151,7 +161,8 @@ class ContactStores {
       if (view_.law == RestitutionLaw::poisson) return !(goal_[i] > slack * impulse);
       return !(next < e * goal_[i] * (1.0 - slack));
     };
-    filled_[i] = !ended && work_[i] > kNothing * problem_.energy && !reached(kReached);
+    const double least = (stronge ? EventRules::kEmpty : kSpent) * problem_.energy;
+    filled_[i] = !ended && work_[i] > least && !reached(kReached);
     if (filled_[i]) return;
     if (!stronge && ended && !reached(kNearlyReached)) guarded_ = true;
     work_[i] = goal_[i] = 0.0;
@@ -161,6 +172,12 @@ class ContactStores {
   CAROM_INLINE void certify(const double* impulse) {
     certificate_.add(impulse, restitution_, friction_);
     for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = impulse[k];
+  }
+
+  /// PlanarStores::rounded
+  [[nodiscard]] CAROM_INLINE double rounded(int k, double u) const {
+    const double own = certificate_.contact_velocity(k);
+    return magnitude(own - u) <= EventRules::kNear * magnitude(u) ? own : u;
   }
 
   /// Row `at` of a path, behind the newest piece.
@@ -189,7 +206,7 @@ class ContactStores {
   }
 
  private:
-  static constexpr double kNothing = 1e-24;  ///< of the energy before: nothing stored
+  static constexpr double kSpent = 1e-24;    ///< kEmpty where impulses or speeds are owed
   static constexpr double kReached = 1e-13;  ///< of what is to be given back
   static constexpr double kNearlyReached = 1e-9;
 
@@ -226,6 +243,7 @@ class ContactStores {
   std::uint32_t stretch_ = 0;
   bool guarded_ = false;
   double still_ = 0.0;  ///< poisson: at such a speed a push counts neither way
+  double root_[Dim * kMost];
   bool filled_[kMost];
   double restitution_[kMost], friction_[kMost];
   double piece_[Dim * kMost];

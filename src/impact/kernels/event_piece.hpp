@@ -12,16 +12,53 @@ namespace carom::kernels {
 /// Sizes below which something is nothing, and how far is gone at most.
 struct EventRules {
   static constexpr int kMostPieces = 4096;
+  static constexpr int kMostBounces = 4 * kMostPieces;  ///< likewise, of contacts with restitution
   static constexpr int kMostRedrawn = kMostPieces / 8;  ///< stretches without a mode
   static constexpr int kPolicyEvents = 32;
-  static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long
+  static constexpr int kPiecesOfLength = 256;  ///< after which stretches may be twice as long, ...
+  static constexpr int kMostDoublings = 15;    ///< ... so many times at most
   static constexpr double kZero = 1e-13;       ///< of the largest contact speed
   static constexpr double kMet = 1e-12;        ///< likewise: a boundary so near is met
   static constexpr double kTogether = 1e-12;   ///< of a piece: events at once
   static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
   static constexpr double kCone = 1e-12;       ///< of the friction limit
   static constexpr double kGain = 1e-15;       ///< of the energy before: no gain
+  static constexpr double kEmpty = 1e-16;      ///< likewise: a store with so little is empty
+  static constexpr double kMostWork = 1024.0;  ///< likewise: terms whose rounding is none
+  static constexpr double kStill = 1e-11;      ///< of the terms of a rate: no motion
+  static constexpr double kNear = 1e-3;        ///< of a velocity: it is the same one, but rounded
+
+  /// How often stretches have been made twice as long after so many pieces.
+  CAROM_INLINE static int doublings(int pieces) {
+    const int all = pieces / kPiecesOfLength;
+    return all < kMostDoublings ? all : kMostDoublings;
+  }
 };
+
+/// Whether a piece of contacts with stores is left out. Contacts that press against each other at
+/// u_n = 0 may do so for ever: neither velocities nor stores change. Impulses of many times what
+/// stops the contacts change little, but their rounding much. root: of A's diagonal, [rows].
+template <class V>
+CAROM_INLINE auto event_idles(int contacts, int rows, const double* root, double energy, const V* u,
+                              const V* impulse, const V* rate, V length) {
+  const V none(0.0);
+  V push(0.0);  // A's entries are at most products of two roots
+  for (int k = 0; k < rows; ++k) push = fused(V(root[k]), magnitude(impulse[k]), push);
+  auto changes = none < none;
+  for (int k = 0; k < rows; ++k) {
+    changes = changes | (magnitude(rate[k]) > V(EventRules::kStill * root[k]) * push);
+    if (k < contacts) changes = changes | ((impulse[k] > none) & (u[k] != none));
+  }
+  push = push * length;
+  return (!changes) | (push * push > V(EventRules::kMostWork * energy));
+}
+
+/// sqrt(A_kk) of a row of J M^-1 J'.
+CAROM_INLINE double event_root(const ImpactProblemView& problem, int contacts, int rows, int row) {
+  const int tangents = rows / contacts - 1;
+  const int i = row < contacts ? row : (row - contacts) / tangents;
+  return square_root(at_least_zero(problem.delassus[row * rows + row])) / problem.scale[i];
+}
 
 /// What inelastic contacts have put by: nothing.
 struct NoStores {

@@ -27,6 +27,8 @@ class EventWeights {
  public:
   static constexpr double kLeast = 1e-5;  ///< of the largest weight; smaller ones are none
   static constexpr double kFirst = 1U << 20;
+  static constexpr double kHalvings = 12.0;         ///< of stretches, less than so many
+  static constexpr double kHalvingsOfStores = 6.0;  ///< likewise: bounces shorten them too
   // Bits of numbers that say which contacts may be held begin above these.
   static constexpr unsigned kHoldOfFirst = 1U << 4, kHoldOfPolicy = 1U << 16;
 
@@ -71,7 +73,7 @@ class EventWeights {
 
   /// Weights close to the corners of their simplex, at times in one; a length over all orders of
   /// magnitude up to `longest`. u: normal velocities.
-  CAROM_INLINE void draw(const double* u, double longest) {
+  CAROM_INLINE void draw(const double* u, double longest, double most_halvings = kHalvings) {
     const int m = contacts();
     const UniformPair kind = next();
     const UniformPair choice = next();
@@ -98,7 +100,7 @@ class EventWeights {
     for (int i = 0; i < m; ++i) drawn_[i] = weight[i] /= sum;
     first = static_cast<unsigned>(choice.second * kFirst);
     holds_ = first / kHoldOfFirst;
-    const int halvings = static_cast<int>(choice.first * 12.0);
+    const int halvings = static_cast<int>(choice.first * most_halvings);
     const double scale = 4.0 / (1U << halvings);
     left = longest * scale * (0.5 + kind.second);
     follows = wanted_ && !spoiled_;

@@ -74,6 +74,7 @@ template <class Isa, int M, class Stores = NoStores>
 class EventTrajectory {
   using Table = EventTable<Isa, M>;
   using Rules = EventRules;
+  using Weights = EventWeights<M>;
   static constexpr int kRows = 2 * M;
 
  public:
@@ -103,12 +104,13 @@ class EventTrajectory {
     if (path != nullptr) record(path, 0);
     bool collides = unfinished();
     if (collides) weights_.begin(M, run_.seed, index, sample);
-    while (collides && end.steps < Rules::kMostPieces) {
+    constexpr int kMost = Stores::kAny ? Rules::kMostBounces : Rules::kMostPieces;
+    while (collides && end.steps < kMost) {
       if (!(weights_.left > 0.0)) begin_stretch(end.steps);
       if (weights_.follows) weights_.choose(pushers(false), [&](int i) { return state(i); });
       if (!follow_piece(end)) {
         if (end.status == TrajectoryStatus::failed) break;
-        weights_.spoil();  // no mode under these weights: others are drawn
+        weights_.spoil();  // nothing moves under these weights: others are drawn
       }
       ++end.steps;
       if (path != nullptr) record(path, end.steps);
@@ -168,8 +170,9 @@ class EventTrajectory {
   CAROM_INLINE void begin_stretch(int pieces) {
     double longest = sizes_.length;
     // Heavy bodies behind light ones take more impulse than any contact by itself.
-    if constexpr (Stores::kAny) longest *= 1U << pieces / Rules::kPiecesOfLength;
-    weights_.draw(pushers(false), longest);
+    if constexpr (Stores::kAny) longest *= 1U << Rules::doublings(pieces);
+    weights_.draw(pushers(false), longest,
+                  Stores::kAny ? Weights::kHalvingsOfStores : Weights::kHalvings);
     series_.begin();
   }
 
@@ -186,7 +189,7 @@ class EventTrajectory {
     return false;
   }
 
-  /// One linear piece.
+  /// One linear piece; false where there is none.
   CAROM_INLINE bool follow_piece(TrajectoryEnd& end) {
     if (!find()) {
       if (++redrawn_ > Rules::kMostRedrawn) end.status = TrajectoryStatus::failed;
@@ -194,6 +197,9 @@ class EventTrajectory {
     }
     const EventPiece<double, M> piece =
         event_piece<double, M>(problem_, u_, impulse_, rate_, weights_.left, sizes_.speed, stores_);
+    if constexpr (Stores::kAny) {
+      if (stores_->idles(u_, impulse_, rate_, piece.length)) return false;
+    }
     const int key = static_cast<int>(piece.key);
     std::uint32_t zeros = 0;
     if constexpr (Stores::kAny) {
@@ -211,12 +217,13 @@ class EventTrajectory {
     weights_.left = key < 0 ? 0.0 : weights_.left - piece.length;
     series_.add(piece.length);
     if constexpr (Stores::kAny) {
+      for (int k = 0; k < kRows; ++k) u_[k] = stores_->rounded(k, u_[k]);
       bool able = false;
       for (int i = 0; i < M; ++i) {
         able = able || (weights_.weight[i] > 0.0 && (u_[i] <= 0.0 || filled(i)));
       }
       if (!able && !weights_.follows) weights_.left = 0.0;
-      if (weights_.follows && series_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
+      if (series_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
       return true;
     }
     if (key >= 0 && series_.due(weights_.follows) &&
@@ -260,7 +267,7 @@ class EventTrajectory {
   double u_[kRows], total_[kRows];
   double able_[Stores::kAny ? M : 1];
   double impulse_[kRows], rate_[kRows];
-  EventWeights<M> weights_;
+  Weights weights_;
   EventSearch<M> search_;
   EventSeries<M> series_;
   int redrawn_ = 0;

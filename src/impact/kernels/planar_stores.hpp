@@ -39,6 +39,7 @@ class PlanarStores {
                       problem.velocity, problem.energy, RestitutionLaw::stronge},
                      problem.friction) {
     const V none(0.0);
+    for (int k = 0; k < kRows; ++k) root_[k] = event_root(problem, M, kRows, k);
     for (int i = 0; i < M; ++i) {
       filled_[i] = none < none;
       ended_[i] = filled_[i];
@@ -74,6 +75,12 @@ class PlanarStores {
   /// Whether the piece that follows empties the store.
   CAROM_INLINE void ends(int i, Mask ended) { ended_[i] = ended; }
 
+  /// event_idles
+  [[nodiscard]] CAROM_INLINE Mask idles(const V* u, const V* impulse, const V* rate,
+                                        V length) const {
+    return event_idles(M, kRows, root_, energy_, u, impulse, rate, length);
+  }
+
   /// Where `moves`: a piece from contact velocities u to `next` with these impulses, [rows]; they
   /// are 0, and `next` is u, elsewhere.
   CAROM_INLINE void follow(Mask moves, const V* u, const V* next, const V* impulse) {
@@ -88,11 +95,18 @@ class PlanarStores {
       stored_[i] = stored_[i] - put;
       released_[i] = released_[i] + out;
       const V rest = work_[i] - (put + out);
-      const Mask more = rest > V(kNothing * energy_), emptied = ended_[i] & moves;
+      const Mask more = rest > V(EventRules::kEmpty * energy_), emptied = ended_[i] & moves;
       filled_[i] = more & !emptied;
       work_[i] = select(filled_[i], rest, none);
     }
     certificate_.add(impulse, restitution_);
+  }
+
+  /// Contact velocity u of row k after the pieces so far, but of their impulses as they are
+  /// rounded: by what both differ, every later push would miss again.
+  [[nodiscard]] CAROM_INLINE V rounded(int k, V u) const {
+    const V own = certificate_.contact_velocity(k);
+    return select(magnitude(own - u) <= V(EventRules::kNear) * magnitude(u), own, u);
   }
 
   [[nodiscard]] CAROM_INLINE const V& restitution(int i) const { return restitution_[i]; }
@@ -113,9 +127,8 @@ class PlanarStores {
   }
 
  private:
-  static constexpr double kNothing = 1e-24;  ///< of the energy before: nothing stored
-
   double energy_;
+  double root_[kRows];
   Mask filled_[M], ended_[M];
   V restitution_[M];
   V work_[M];  ///< put by, and not yet come back

@@ -31,7 +31,7 @@ EventDraws::EventDraws(int contacts, std::uint64_t seed, std::uint32_t problem, 
 
 double EventDraws::number() { return uniform(seed_, problem_, sample_, draw_++); }
 
-void EventDraws::next_stretch(const Vector& u, double longest) {
+void EventDraws::next_stretch(const Vector& u, double longest, double halvings) {
   const double corner = number(), size = number(), order = number(), start = number();
   for (int i = 0; i < contacts_; ++i) weight[i] = std::pow(number(), 8);
   if (contacts_ % 2 == 1) ++draw_;  // numbers come in pairs
@@ -47,7 +47,7 @@ void EventDraws::next_stretch(const Vector& u, double longest) {
   drawn_ = weight;
   first = static_cast<unsigned>(std::ldexp(start, 20));
   holds_ = first >> 4;
-  left = longest * std::ldexp(0.5 + size, 2 - static_cast<int>(std::floor(12.0 * order)));
+  left = longest * std::ldexp(0.5 + size, 2 - static_cast<int>(std::floor(halvings * order)));
   policy = may_follow_ && !spoiled_;
   if (policy && size < 0.75) left = 64.0 * longest;
   spoiled_ = false;

@@ -19,8 +19,9 @@ class EventDraws {
  public:
   EventDraws(int contacts, std::uint64_t seed, std::uint32_t problem, std::int64_t sample);
 
-  /// Another stretch from u on; `longest`: impulse that stops the fastest contact.
-  void next_stretch(const Vector& u, double longest);
+  /// Another stretch from u on; `longest`: impulse that stops the fastest contact; halvings: of it,
+  /// fewer than so many.
+  void next_stretch(const Vector& u, double longest, double halvings);
   /// Weights of the sample's policy at u, where a number names the state of each contact.
   void apply_policy(const Vector& u, const std::vector<int>& states);
   /// Ends the stretch; the next one is drawn without the policy.

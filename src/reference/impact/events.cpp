@@ -72,7 +72,8 @@ class Walk {
 
   Trajectory operator()(bool keep_path) {
     record(keep_path);
-    while (unfinished() && result_.steps < kMostPieces) {
+    const int most = stores_ != nullptr ? kMostBounces : kMostPieces;
+    while (unfinished() && result_.steps < most) {
       if (!(draws_.left > 0.0)) begin_stretch();
       if (draws_.policy) draws_.apply_policy(pushers(false), states());
       const std::optional<Motion> motion = next_motion();
@@ -129,8 +130,10 @@ class Walk {
   }
 
   void begin_stretch() {
-    const int longer = stores_ != nullptr ? result_.steps / kPiecesOfLength : 0;
-    draws_.next_stretch(pushers(false), std::ldexp(longest_, longer));
+    const int pieces = stores_ != nullptr ? result_.steps : 0;
+    const int longer = std::min(pieces / kPiecesOfLength, kMostDoublings);
+    draws_.next_stretch(pushers(false), std::ldexp(longest_, longer),
+                        stores_ != nullptr ? kHalvingsOfStores : kHalvings);
     events_ = 0;
     cycles_.clear();
   }
@@ -263,6 +266,9 @@ class Walk {
     }
     const bool event = soonest < draws_.left;
     const double length = event ? soonest : draws_.left;
+    if (stores_ != nullptr && stores_->leaves_out(u_, motion.impulse, motion.rate, length)) {
+      return draws_.spoil();
+    }
     Vector next = u_ + length * motion.rate;
     for (int k = 0; k < 2 * m_; ++k) {
       const double own = until[static_cast<std::size_t>(k)];
@@ -282,7 +288,7 @@ class Walk {
     } else {
       certify(motion, next, length);
     }
-    u_ = next;
+    u_ = stores_ != nullptr ? stores_->rounded(next) : next;
     result_.impulse += length * motion.impulse;
     draws_.left = event ? draws_.left - length : 0.0;
     cycle_length_ += length;
@@ -294,12 +300,12 @@ class Walk {
     if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
   }
 
-  // Where nothing with a weight may push any more, or a policy goes on for long.
+  // Where nothing with a weight may push any more, or the stretch goes on for long.
   void end_stretch() {
     bool able = false;
     for (int i = 0; i < m_; ++i) able = able || (draws_.weight[i] > 0.0 && may_push(i));
     if (!able && !draws_.policy) draws_.left = 0.0;
-    if (draws_.policy && events_ >= 2 * kPolicyEvents) draws_.spoil();
+    if (events_ >= 2 * kPolicyEvents) draws_.spoil();
   }
 
   // (39), (40) at both ends of a piece, and that it gains no energy.

@@ -62,7 +62,8 @@ class PolygonWalk {
 
   Trajectory operator()(bool keep_path) {
     record(keep_path);
-    while (unfinished() && result_.steps < kMostPieces) {
+    const int most = stores_ != nullptr ? kMostBounces : kMostPieces;
+    while (unfinished() && result_.steps < most) {
       if (!(draws_.left > 0.0)) begin_stretch();
       if (draws_.policy) draws_.apply_policy(pushers(false), numbers());
       const auto motion = find_motion(mechanism_, polygon_, {pushers(true), state_.slip},
@@ -130,7 +131,9 @@ class PolygonWalk {
 
   void begin_stretch() {
     if (stores_ != nullptr && result_.steps > 0) stores_->next_stretch();
-    draws_.next_stretch(pushers(false), std::ldexp(longest_, result_.steps / kPiecesOfLength));
+    const int longer = std::min(result_.steps / kPiecesOfLength, kMostDoublings);
+    draws_.next_stretch(pushers(false), std::ldexp(longest_, longer),
+                        stores_ != nullptr ? kHalvingsOfStores : kHalvings);
     events_ = 0;
     cycles_.clear();
   }
@@ -183,6 +186,9 @@ class PolygonWalk {
           slip_arrival(motion.slip[at(i)], slip_of(state_.u, i), slip_of(motion.rate, i));
       length = std::min(length, arrivals[at(i)].length);
     }
+    if (stores_ != nullptr && stores_->leaves_out(state_.u, motion.impulse, motion.rate, length)) {
+      return draws_.spoil();
+    }
     const bool event = length < draws_.left;
     const double together = event ? length * (1.0 + kTogether) : 0.0;
     PolygonState next{state_.u + length * motion.rate, state_.slip};
@@ -221,6 +227,7 @@ class PolygonWalk {
     for (int i = 0; i < m_; ++i) {
       if (left[at(i)] && !leaves(i)) find_slip(i);
     }
+    if (stores_ != nullptr) round();
     result_.impulse += length * motion.impulse;
     draws_.left = event ? draws_.left - length : 0.0;
     cycle_length_ += length;
@@ -230,12 +237,21 @@ class PolygonWalk {
     if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
   }
 
-  // Where nothing with a weight may push any more, or a policy goes on for long.
+  void round() {
+    state_.u = stores_->rounded(state_.u);
+    for (int i = 0; i < m_; ++i) {
+      if (leaves(i)) continue;
+      state_.u.segment(m_ + polygon_.tangents() * i, polygon_.tangents()) =
+          polygon_.onto(state_.slip[at(i)], slip_of(state_.u, i));
+    }
+  }
+
+  // Where nothing with a weight may push any more, or the stretch goes on for long.
   void end_stretch() {
     bool able = false;
     for (int i = 0; i < m_; ++i) able = able || (draws_.weight[i] > 0.0 && !leaves(i));
     if (!able && !draws_.policy) draws_.left = 0.0;
-    if (draws_.policy && events_ >= 2 * kPolicyEvents) draws_.spoil();
+    if (events_ >= 2 * kPolicyEvents) draws_.spoil();
   }
 
   // The arc of contact i's slip after a piece: where it went, if it got there or by rounding

@@ -7,6 +7,7 @@
 
 #include "core/constants.hpp"
 #include "reference/impact/event_draws.hpp"
+#include "reference/impact/event_sizes.hpp"
 #include "reference/impact/friction_polygon.hpp"
 
 namespace carom::reference {
@@ -109,7 +110,7 @@ class ReleaseWalk {
     }
     if (!(draws_.left > 0.0)) {
       if (result_.steps > 0) materials_.next_stretch();
-      draws_.next_stretch(seen, longest_);
+      draws_.next_stretch(seen, longest_, event_sizes::kHalvings);
       draws_.left = std::max(draws_.left, kShortest * step_size_);
       followed_ = 0.0;
     }

@@ -13,7 +13,11 @@ namespace carom::reference {
 
 namespace {
 
-constexpr double kSpent = 1e-24;   // of the energy before
+constexpr double kEmpty = 1e-16;  // of the energy before: a store of Stronge's law with less
+constexpr double kSpent = 1e-24;  // likewise, of the other laws
+constexpr double kMostWork = 1024.0;
+constexpr double kStill = 1e-11;
+constexpr double kNear = 1e-3;
 constexpr double kServed = 1e-13;  // of what is to be given back
 constexpr double kNearlyServed = 1e-9;
 
@@ -100,7 +104,8 @@ Stores::Stores(Mechanism& mechanism, const ImpactSettings& settings, std::uint32
       energy_(mechanism.kinetic_energy(mechanism.velocity)),
       still_(certificate::kBooks * (mechanism.jacobian * mechanism.velocity).cwiseAbs().maxCoeff()),
       store_(static_cast<std::size_t>(mechanism.contacts())),
-      filled_(static_cast<std::size_t>(mechanism.contacts()), false) {
+      filled_(static_cast<std::size_t>(mechanism.contacts()), false),
+      velocity_(mechanism.velocity) {
   const Vector none = Vector::Zero(mechanism.contacts());
   bounces_ = {materials_.restitution, materials_.friction, none, none, none, none};
 }
@@ -142,6 +147,23 @@ double Stores::until(int i, double u, double rate, double push) const {
   return empty;
 }
 
+bool Stores::leaves_out(const Vector& u, const Vector& impulse, const Vector& rate,
+                        double length) const {
+  const Vector root = mechanism_.delassus.diagonal().cwiseSqrt();
+  const double push = root.dot(impulse.cwiseAbs());
+  bool changes = (rate.array().abs() > kStill * push * root.array()).any();
+  for (int i = 0; i < mechanism_.contacts(); ++i) changes |= impulse[i] > 0.0 && u[i] != 0.0;
+  return !changes || push * length * push * length > kMostWork * energy_;
+}
+
+Vector Stores::rounded(Vector u) const {
+  const Vector own = mechanism_.jacobian * velocity_;
+  for (int k = 0; k < mechanism_.rows(); ++k) {
+    if (std::abs(own[k] - u[k]) <= kNear * std::abs(u[k])) u[k] = own[k];
+  }
+  return u;
+}
+
 bool Stores::served(int i, double next, double impulse, double slack) const {
   const double goal = store_[static_cast<std::size_t>(i)].goal;
   if (law_ == RestitutionLaw::poisson) return !(goal > slack * impulse);
@@ -178,7 +200,8 @@ void Stores::follow(const Vector& before, const Vector& after, const Vector& imp
       if (!compresses && fastest > still_) store.goal -= push;
     }
     const bool ended = emptied[static_cast<std::size_t>(i)];
-    if (!ended && store.work > kSpent * energy_ && !served(i, after[i], push, kServed)) {
+    const double least = (law_ == RestitutionLaw::stronge ? kEmpty : kSpent) * energy_;
+    if (!ended && store.work > least && !served(i, after[i], push, kServed)) {
       filled_[static_cast<std::size_t>(i)] = true;
       continue;
     }
@@ -187,6 +210,7 @@ void Stores::follow(const Vector& before, const Vector& after, const Vector& imp
                                             !served(i, after[i], push, kNearlyServed));
     store = {};
   }
+  velocity_ += mechanism_.response * impulse;
   pieces_.push_back({impulse, materials_.restitution, materials_.friction});
   taken_ = false;
 }

@@ -62,6 +62,10 @@ class Stores {
   [[nodiscard]] Vector pushers(Vector u, const EventDraws& draws, bool held, double size) const;
   /// Impulse until the store of contact i is empty; infinite where u turns before.
   [[nodiscard]] double until(int i, double u, double rate, double push) const;
+  /// Whether a piece, [impulse and rate of one unit] over `length`, is left out: it changes neither
+  /// velocities nor stores, or its rounding is more than books may miss.
+  [[nodiscard]] bool leaves_out(const Vector& u, const Vector& impulse, const Vector& rate,
+                                double length) const;
   /// A piece from contact velocities `before` to `after`, with these impulses; emptied: contacts
   /// whose stores end with it.
   void follow(const Vector& before, const Vector& after, const Vector& impulse,
@@ -70,6 +74,8 @@ class Stores {
   /// What the impact misses, of its largest contact speed; infinite where energies do.
   [[nodiscard]] double missed(const Vector& velocity) const;
   [[nodiscard]] Bounces bounces() const;
+  /// Contact velocities u after the pieces so far, of their rounded impulses where these move them.
+  [[nodiscard]] Vector rounded(Vector u) const;
   /// The newest piece, once; afterwards one without impulse.
   [[nodiscard]] PathPiece take_piece();
 
@@ -91,6 +97,7 @@ class Stores {
   std::vector<bool> filled_;
   std::vector<PathPiece> pieces_;
   bool taken_ = true;  ///< the newest one
+  Vector velocity_;
   Bounces bounces_;
 };
 

@@ -186,7 +186,9 @@ class EventLanes {
       constexpr double kShare = 1.0 / kernels::EventWeights<M>::kHoldOfFirst;
       holds_ = select(wants, rounded_down(first_ * Pack(kShare)), holds_);
     }
-    Pack halvings = rounded_down(choice[0] * Pack(12.0)), scale(4.0);
+    using Weights = kernels::EventWeights<M>;
+    constexpr double kMostHalvings = Stored ? Weights::kHalvingsOfStores : Weights::kHalvings;
+    Pack halvings = rounded_down(choice[0] * Pack(kMostHalvings)), scale(4.0);
     for (const int power : {8, 4, 2, 1}) {
       const Mask some = halvings >= Pack(power);
       halvings = select(some, halvings - Pack(power), halvings);
@@ -311,10 +313,14 @@ class EventLanes {
 
   /// One linear piece of lanes with a mode; another stretch for those without.
   CAROM_INLINE void follow() {
-    const Mask moves = mask(moves_), stays = mask(active_ & ~moves_);
     const Pack none(0.0), one(1.0);
     const auto piece =
         kernels::event_piece<Pack, M>(problem_, u_, impulse_, rate_, left_, sizes_.speed, &stores_);
+    const Mask without = mask(active_ & ~moves_);
+    if constexpr (Stored) {
+      moves_ &= ~stores_.idles(u_, impulse_, rate_, piece.length).bits();
+    }
+    const Mask moves = mask(moves_), stays = mask(active_ & ~moves_);
     if constexpr (Stored) {
       Pack impulse[kRows], next[kRows];
       for (int k = 0; k < kRows; ++k) {
@@ -334,6 +340,7 @@ class EventLanes {
     since_ = select(moves, since_ + piece.length, since_);
     events_ = select(moves, events_ + one, events_);
     if constexpr (Stored) {
+      for (int k = 0; k < kRows; ++k) u_[k] = select(moves, stores_.rounded(k, u_[k]), u_[k]);
       Mask some = follows_;
       for (int i = 0; i < M; ++i) some = some | ((weight_[i] > none) & able(i));
       left_ = select(some, left_, none);
@@ -345,10 +352,11 @@ class EventLanes {
       if (const unsigned bits = due.bits(); bits != 0U) sum_series(bits, piece.key);
     }
     constexpr int kMost = (Stored ? 2 : 1) * Rules::kPolicyEvents;
-    const Mask spoils = moves & follows_ & (events_ >= Pack(kMost));
+    Mask spoils = moves & (events_ >= Pack(kMost));
+    if constexpr (!Stored) spoils = spoils & follows_;
     left_ = select(spoils, none, left_);
     spoiled_ = spoiled_ | spoils | stays;
-    redrawn_ = select(stays, redrawn_ + one, redrawn_);
+    redrawn_ = select(without, redrawn_ + one, redrawn_);
     steps_ = steps_ + one;
   }
 
@@ -358,7 +366,8 @@ class EventLanes {
     Mask approaching = pushes(0);
     for (int i = 1; i < M; ++i) approaching = approaching | pushes(i);
     const unsigned collides = approaching.bits();
-    const unsigned last = (steps_ >= Pack(Rules::kMostPieces)).bits();
+    constexpr int kMost = Stored ? Rules::kMostBounces : Rules::kMostPieces;
+    const unsigned last = (steps_ >= Pack(kMost)).bits();
     const unsigned stuck = (redrawn_ > Pack(Rules::kMostRedrawn)).bits() & ~moves_;
     const unsigned ended = active_ & (~collides | last | stuck | open_);
     if (ended == 0U) return;
@@ -415,7 +424,8 @@ class EventLanes {
     Pack length(sizes_.length);
     if constexpr (Stored) {
       constexpr double kOfLength = 1.0 / kernels::EventRules::kPiecesOfLength;
-      Pack doublings = rounded_down(steps_ * Pack(kOfLength));
+      Pack doublings = smaller(rounded_down(steps_ * Pack(kOfLength)),
+                               Pack(kernels::EventRules::kMostDoublings));
       if (!any_of(doublings > Pack(0.0))) return length;
       for (const int power : {8, 4, 2, 1}) {
         const Mask some = doublings >= Pack(power);
