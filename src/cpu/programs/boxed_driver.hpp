@@ -115,8 +115,9 @@ class BoxDriver {
       if (findex[first + e] >= 0) limit_row(e, 0.0);
     }
     range.findex = nullptr;
-    range.lower = memory.lower.data() - first;
-    range.upper = memory.upper.data() - first;
+    range.boxes = range.begin;
+    range.lower = memory.lower.data();
+    range.upper = memory.upper.data();
     solve_(range);
     std::vector<int> pivots(range.pivots + range.begin, range.pivots + range.end);
     for (std::int64_t e = 0; e < count; ++e) {

@@ -21,6 +21,7 @@ namespace carom::cpu::simd {
 /// tried; what comes back with another mark has nothing written but its end.
 struct BoxRange : BoxedLcpBatchArrays<ConstPointer>, BoxedLcpResultArrays<Pointer> {
   std::int64_t begin, end;  ///< problems
+  std::int64_t boxes;       ///< problem whose bounds stand first in lower and upper
   int order;
   double tolerance;  ///< certified answers have no larger residual
   int max_pivots;    ///< 0: the library's own
@@ -72,7 +73,7 @@ class BoxRanges : LaneNumbers<IsaLane<Isa>> {
   [[nodiscard]] bool usable(std::int64_t p) const {
     const long n = r_.order;
     if (!finite(r_.matrix + p * n * n, n * n) || !finite(r_.vector + p * n, n)) return false;
-    for (long i = p * n; i < (p + 1) * n; ++i) {
+    for (long i = (p - r_.boxes) * n; i < (p - r_.boxes + 1) * n; ++i) {
       const double low = r_.lower[i], high = r_.upper[i];
       if (!(low < kernels::kInfinity) || !(high > -kernels::kInfinity) || low > high) return false;
     }
@@ -101,8 +102,8 @@ class BoxRanges : LaneNumbers<IsaLane<Isa>> {
       const std::int64_t p = members[lane];
       problems[lane] = {r_.matrix + p * n * n,
                         r_.vector + p * n,
-                        r_.lower + p * n,
-                        r_.upper + p * n,
+                        r_.lower + (p - r_.boxes) * n,
+                        r_.upper + (p - r_.boxes) * n,
                         frictions > 0 ? r_.findex + p * n : nullptr,
                         frictions > 0 ? r_.friction + p * n : nullptr};
     }
