@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -125,6 +128,52 @@ TEST(QpEmulation, SecondLaunchHasTheBitsOfTheCpu) {
         }
       }
     }
+  }
+}
+
+// Linear programs of one shape, rows of one entry in different places: each has the answer that it
+// has alone.
+TEST(QpLinear, AnswersDoNotDependOnNeighbours) {
+  constexpr std::size_t kVariables = 6, kRows = 12, kProblems = 40;
+  std::mt19937 random(17);
+  std::uniform_int_distribution<int> pick(-3, 3);
+  std::vector<std::size_t> places(kRows);
+  std::iota(places.begin(), places.end(), 0U);
+  std::vector<double> vector, matrix, lower, upper;
+  for (std::size_t p = 0; p < kProblems; ++p) {
+    for (std::size_t j = 0; j < kVariables; ++j) vector.push_back(pick(random) + 0.1);
+    std::shuffle(places.begin(), places.end(), random);
+    for (const std::size_t place : places) {  // the first ones bound a variable each
+      const bool only = place < kVariables;
+      double size = 0.0;
+      for (std::size_t j = 0; j < kVariables; ++j) {
+        matrix.push_back(only ? (j == place ? 1.0 : 0.0) : 0.3 * pick(random));
+        size += std::abs(matrix.back());
+      }
+      lower.push_back(-1.7 * size);
+      upper.push_back(0.9 * size);
+    }
+  }
+  QpBatch batch;
+  batch.problems = kProblems;
+  batch.variables = kVariables;
+  batch.rows = kRows;
+  batch.hessian =
+      Buffer<double>::from(std::vector<double>(kProblems * kVariables * kVariables, 0.0));
+  batch.vector = Buffer<double>::from(vector);
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.lower = Buffer<double>::from(lower);
+  batch.upper = Buffer<double>::from(upper);
+  const QpResult together = solve_qp(batch);
+  for (std::size_t p = 0; p < kProblems; ++p) {
+    const auto first = static_cast<std::int64_t>(p);
+    const QpResult alone = solve_qp(arrays::slice(batch, first, first + 1));
+    EXPECT_EQ(to_string(alone.status.host()[0]), "solved") << p;
+    EXPECT_EQ(
+        test::first_difference(alone.solution, 0, together.solution, p * kVariables, kVariables),
+        -1)
+        << p;
+    EXPECT_EQ(test::first_difference(alone.dual, 0, together.dual, p * kRows, kRows), -1) << p;
   }
 }
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <string>
@@ -66,6 +68,33 @@ ExactVerdict near_contradiction(IntegerPrograms& programs, IntegerProgram& p) {
   p.upper[at(i)].reset();
   p.lower[at(i + 1)] = sign > 0 ? std::nullopt : std::optional(other);
   p.upper[at(i + 1)] = sign > 0 ? std::optional(other) : std::nullopt;
+  return test::decide(p);
+}
+
+/// Rows of which the later is the earlier, 1e5 to 1e8 times, and a little more:
+/// they meet far away, or nowhere.
+ExactVerdict nearly_parallel(IntegerPrograms& programs, IntegerProgram& p) {
+  for (int pairs = programs.pick(1, 2); pairs > 0 && p.rows > 1; --pairs) {
+    int scale = 1;
+    for (int digits = programs.pick(5, 8); digits > 0; --digits) scale *= 10;
+    const int i = programs.pick(1, p.rows - 1);
+    const int k = programs.pick(0, i - 1);
+    const int sign = programs.chance(0.5) ? 1 : -1;
+    long most = 0;
+    for (int j = 0; j < p.variables; ++j) {
+      most = std::max(most, std::labs(p.matrix[at(k * p.variables + j)]));
+    }
+    if (most > 100) continue;  // it is scaled itself
+    for (int j = 0; j < p.variables; ++j) {
+      p.matrix[at(i * p.variables + j)] =
+          sign * scale * p.matrix[at(k * p.variables + j)] + programs.pick(-1, 1);
+    }
+    const auto& near = programs.chance(0.5) && p.lower[at(k)] ? p.lower[at(k)] : p.upper[at(k)];
+    const int bound = sign * scale * near.value_or(programs.pick(-2, 2)) + programs.pick(-3, 3);
+    const double kind = programs.uniform();
+    p.lower[at(i)] = kind < 0.6 ? std::optional(bound) : std::nullopt;
+    p.upper[at(i)] = kind > 0.4 ? std::optional(bound) : std::nullopt;
+  }
   return test::decide(p);
 }
 
@@ -264,11 +293,50 @@ TEST(Nonconvex, InUnitsThatNoEquationGives) {
   }
 }
 
+// Two of those, which have no x at all by 1 in 3e8: no other verdict is one.
+TEST(NearlyParallel, RowsWithoutAPointAreNotMet) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpBatch bent;
+  bent.problems = 1;
+  bent.variables = 4;
+  bent.rows = 9;
+  bent.hessian = Buffer<double>::from({1, 0, -1, 1, 0, 1, 2, 0, -1, 2, 5, -1, 1, 0, -1, 1});
+  bent.vector = Buffer<double>::from({1, 3, 3, 0});
+  bent.matrix = Buffer<double>::from({1, 0, 0, 0,  0, 3, 0, -1, 0,  0,         0,  0,
+                                      1, 1, 0, 1,  0, 0, 0, 3,  -1, 300000000, -1, -100000001,
+                                      0, 0, 0, -1, 0, 0, 0, -1, 3,  0,         2,  3});
+  bent.lower = Buffer<double>::from({-2, -4, 0, 1, 0, -399999998, -kInfinity, -1, -1});
+  bent.upper =
+      Buffer<double>::from({kInfinity, -4, 0, 1, kInfinity, -399999998, -1, kInfinity, -1});
+  QpBatch plain;
+  plain.problems = 1;
+  plain.variables = 4;
+  plain.rows = 9;
+  plain.hessian = Buffer<double>::from(std::vector<double>(16, 0.0));
+  plain.vector = Buffer<double>::from({0, 0, 2, 3});
+  plain.matrix =
+      Buffer<double>::from({0, 3,  0, 0, 0, 0, 0,  2, -1, 0, 0, 3, 0, -3, 0, 0, 1, 300000001,
+                            0, -1, 0, 0, 0, 1, -2, 0, 0,  0, 0, 0, 0, 0,  0, 1, 0, 0});
+  plain.lower = Buffer<double>::from({-6, 2, 0, 6, -kInfinity, -2, -2, 0, -kInfinity});
+  plain.upper = Buffer<double>::from({kInfinity, 2, 2, 6, -600000003, kInfinity, -2, 0, -2});
+  for (const QpBatch* batch : {&bent, &plain}) {
+    for (const QpMethod method :
+         {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set, QpMethod::lemke}) {
+      QpSettings settings;
+      settings.method = method;
+      const std::string status(to_string(solve_qp(*batch, settings).status.host()[0]));
+      EXPECT_TRUE(status != "solved" && status != "unbounded")
+          << to_string(method) << ": " << status;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, QpVerdicts,
     ::testing::Values(Kind{"plain", 0, 0.002, {}}, Kind{"in_other_units", 20, 0.002, {}},
                       Kind{"near_contradictions", 0, 0.01, near_contradiction},
                       Kind{"near_contradictions_in_other_units", 20, 0.01, near_contradiction},
+                      Kind{"nearly_parallel", 0, 0.04, nearly_parallel},
                       Kind{"fixed_far_away", 0, 0.002, fixed_far_away},
                       Kind{"fixed_far_away_in_other_units", 20, 0.002, fixed_far_away},
                       Kind{"convex_on_equations", 0, 0.01, convex_on_equations},

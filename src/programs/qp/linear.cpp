@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -21,34 +22,40 @@ using Data = kernels::PlainMemory<const double>;
 
 constexpr int kKept = -1;
 
-/// Which rows of the batch become bounds of a column: those with one entry, the first of a column.
+/// Which rows of a problem become bounds of a column: those with one entry, the first of a column.
 struct Folding {
   std::vector<int> column;  ///< [rows], or kKept
   int kept = 0;
+};
+/// Problems of one folding. It is each problem's own, so that no answer depends on its neighbours.
+struct Group {
+  Folding folding;
+  Indices listed;
 };
 
 bool has_curvature(const double* hessian, std::int64_t entries) {
   return std::any_of(hessian, hessian + entries, [](double value) { return value != 0.0; });
 }
 
-Folding folding_of(const QpBatch& batch, const kernels::QpShape& shape, const Indices& listed) {
+Folding folding_of(const QpBatch& batch, const kernels::QpShape& shape, std::int64_t p) {
   const int n = shape.variables;
   Folding folding;
   std::vector<bool> taken(static_cast<std::size_t>(n), false);
   for (int i = 0; i < shape.rows; ++i) {
-    const int first = shape.row_first[i];
-    int only = shape.row_first[i + 1] - first == 1 ? shape.column[first] : kKept;
-    if (only >= 0 && taken[static_cast<std::size_t>(only)]) only = kKept;
-    for (std::size_t at = 0; only >= 0 && at < listed.size(); ++at) {
-      const std::int64_t p = listed[at];
-      const double entry =
-          i < batch.rows
-              ? batch.matrix.data()[(p * batch.rows + i) * n + only]
-              : batch.cone_matrix.data()[(p * batch.cone_rows() + i - batch.rows) * n + only];
-      // a division by a power of two leaves the bound as it is, and its multiplier
-      int exponent = 0;
-      if (std::abs(std::frexp(entry, &exponent)) != 0.5) only = kKept;
+    const double* row =
+        i < batch.rows ? batch.matrix.data() + (p * batch.rows + i) * n
+                       : batch.cone_matrix.data() + (p * batch.cone_rows() + i - batch.rows) * n;
+    int only = kKept;
+    int entries = 0;
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      if (row[shape.column[t]] == 0.0) continue;
+      only = shape.column[t];
+      ++entries;
     }
+    if (entries != 1 || taken[static_cast<std::size_t>(only)]) only = kKept;
+    // a division by a power of two leaves the bound as it is, and its multiplier
+    int exponent = 0;
+    if (only >= 0 && std::abs(std::frexp(row[only], &exponent)) != 0.5) only = kKept;
     folding.column.push_back(only);
     if (only >= 0) {
       taken[static_cast<std::size_t>(only)] = true;
@@ -57,6 +64,19 @@ Folding folding_of(const QpBatch& batch, const kernels::QpShape& shape, const In
     }
   }
   return folding;
+}
+
+std::vector<Group> groups_of(const QpBatch& batch, const kernels::QpShape& shape,
+                             const Indices& listed) {
+  std::vector<Group> groups;
+  std::map<std::vector<int>, std::size_t> known;
+  for (const std::int64_t p : listed) {
+    Folding folding = folding_of(batch, shape, p);
+    const auto [place, is_new] = known.emplace(folding.column, groups.size());
+    if (is_new) groups.push_back({std::move(folding), {}});
+    groups[place->second].listed.push_back(p);
+  }
+  return groups;
 }
 
 /// Problems `listed` of a batch or start, in their order.
@@ -223,7 +243,7 @@ class Answer {
     } else {
       return false;
     }
-    return certificate::within(residual, tolerance_);
+    return certificate::within(residual, tolerance_) && !wants_second_look();
   }
 
   void put(const QpBatch& batch, std::int64_t p, QpResult& result) const {
@@ -253,6 +273,15 @@ class Answer {
  private:
   using Judge = certificate::QpJudge<double, kernels::SingleLane, Data, Memory>;
 
+  /// Rows that are nearly parallel: the exact method is asked.
+  [[nodiscard]] bool wants_second_look() const {
+    return status != Status::infeasible && residual > kernels::kSeenByRounding * tolerance_ &&
+           kernels::qp_takes_refinement(shape_) &&
+           kernels::qp_has_near_parallels(shape_, [&](int i, int j) {
+             return rows_
+                 .matrix[static_cast<std::size_t>(i) * x.size() + static_cast<std::size_t>(j)];
+           });
+  }
   /// y of P x + q + A'y = 0 from the rows' multipliers; those that became bounds of a column take
   /// what the others leave of `cost`, or of zero.
   void multipliers(const LpBatch& lp, const double* dual, const double* cost) {
@@ -311,21 +340,23 @@ Indices problems(const QpBatch& batch) {
 QpResult solve(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
                const Indices& listed, const SolveLp& solve_lp, const SolveQp& solve_qp) {
   const QpLayout layout(batch);
-  const Folding folding = folding_of(batch, layout.shape(), listed);
-  if (folding.kept > kMaxLpRows) return solve_qp(batch, start);
   auto result = allocate<QpResult>(batch);
   fill_nan(result);
   LpSettings simplex;
   simplex.tolerance = settings.tolerance;
   simplex.threads = settings.threads;
-  const LpBatch lp = linear_batch(batch, layout, listed, folding);
-  const LpResult linear = solve_lp(lp, simplex);
   std::vector<bool> done(static_cast<std::size_t>(batch.problems), false);
-  for (std::size_t at = 0; at < listed.size(); ++at) {
-    Answer answer(batch, layout, settings, folding, listed[at]);
-    if (!answer.take(lp, linear, static_cast<std::int64_t>(at))) continue;
-    answer.put(batch, listed[at], result);
-    done[static_cast<std::size_t>(listed[at])] = true;
+  for (const Group& group : groups_of(batch, layout.shape(), listed)) {
+    if (group.folding.kept > kMaxLpRows) continue;
+    const LpBatch lp = linear_batch(batch, layout, group.listed, group.folding);
+    const LpResult linear = solve_lp(lp, simplex);
+    for (std::size_t at = 0; at < group.listed.size(); ++at) {
+      const std::int64_t p = group.listed[at];
+      Answer answer(batch, layout, settings, group.folding, p);
+      if (!answer.take(lp, linear, static_cast<std::int64_t>(at))) continue;
+      answer.put(batch, p, result);
+      done[static_cast<std::size_t>(p)] = true;
+    }
   }
   Indices others;
   for (std::int64_t p = 0; p < batch.problems; ++p) {

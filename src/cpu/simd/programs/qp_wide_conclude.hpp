@@ -26,7 +26,7 @@ bool conclude_wide(const kernels::QpTaskArrays& task, long p,
                    const typename QpWideActiveSet<Isa>::Certified& answer, int iterations) {
   const double tolerance = task.settings.tolerance;
   if (!answer.close || !certificate::within(answer.residual, tolerance) ||
-      kernels::qp_wants_refinement(task.shape, answer.residual, tolerance)) {
+      kernels::qp_wants_refinement(task, p, answer.residual)) {
     return false;
   }
   kernels::QpTaskParts parts;

@@ -8,6 +8,7 @@
 #include "programs/qp/kernels/qp_doubt.hpp"
 #include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_second_look.hpp"
 #include "programs/qp/kernels/qp_subspace.hpp"
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 
@@ -114,8 +115,16 @@ class QpFinish {
       find_without_noise(answer, settings);
     }
     if (answer.status == Status::solved && answer.method != QpMethod::lemke && convex_ &&
-        qp_wants_refinement(shape_, answer.residual, settings.tolerance)) {
+        second_look().wants_refinement(answer.residual, settings.tolerance)) {
       refine(answer, settings);
+    }
+    if (answer.status == Status::solved && convex_ &&
+        second_look().doubts(known_, answer.residual, answer.objective, settings.tolerance)) {
+      answer.status = Status::inaccurate;
+    }
+    if (answer.status == Status::unbounded && convex_ &&
+        second_look().doubts_point(proof_, settings.tolerance)) {
+      decide_again(answer, settings);
     }
     if (is_proven(answer.status)) answer.residual = proof_;
     return answer;
@@ -229,6 +238,7 @@ class QpFinish {
     if (!noisy) return;
     keep_first();
     const QpView<Data> given = view_;
+    const QpKnowledge known = known_;
     view_ = {given.hessian, given.gradient, given.matrix, at_.quiet_lower, at_.quiet_upper};
     QpVerdict found = find_exactly(settings);
     view_ = given;
@@ -243,6 +253,7 @@ class QpFinish {
     } else {
       back_to_first();
     }
+    known_ = known;
   }
   /// An answer of view_ from zero on, without iterations that converge.
   CAROM_CALL QpVerdict find_exactly(const QpTaskSettings& settings) {
@@ -387,16 +398,32 @@ class QpFinish {
   }
 
   /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
-  /// is: along a bound that is far away an answer may be right for data that differ by rounding.
+  /// is: along a bound that is far away an answer may be right for data that differ by rounding. So
+  /// is another objective: rows that are nearly parallel meet far away from where they all but
+  /// meet.
   CAROM_CALL void refine(QpVerdict& answer, const QpTaskSettings& settings) {
     keep_first();
     const QpVerdict exact = decide(settings);
+    const bool found = exact.status == Status::solved || exact.status == Status::inaccurate;
     if (is_proven(exact.status) ||
-        (exact.status == Status::solved && exact.residual < answer.residual)) {
+        (exact.status == Status::solved && exact.residual < answer.residual) ||
+        (found && second_look().differ(exact.objective, answer.objective, settings.tolerance))) {
       answer = exact;
     } else {
       back_to_first();
     }
+  }
+  /// Unbounded only if the exact method says so of the numbers as given.
+  CAROM_CALL void decide_again(QpVerdict& answer, const QpTaskSettings& settings) {
+    known_ = {};
+    const QpVerdict exact = decide(settings);
+    const bool sure = is_proven(exact.status) && (exact.status == Status::infeasible ||
+                                                  known_.kind == QpKnowledge::Kind::unbounded);
+    answer = exact;
+    if (!sure) answer.status = Status::numerical_error;
+  }
+  CAROM_CALL QpSecondLook<Data, Memory, Memory> second_look() const {
+    return {shape_, view_, x_, y_};
   }
 
   CAROM_INLINE static bool is_proven(Status status) {
@@ -494,7 +521,9 @@ class QpFinish {
     for (const double noise : {rounding, nearby}) {
       for (const LemkeCover cover : {LemkeCover::own, LemkeCover::even}) {
         QpVerdict decided;
-        confirm(decided, by_lemke(decided, noise, cover), settings.tolerance);
+        const Status claim = by_lemke(decided, noise, cover);
+        if (noise == rounding) know(claim);
+        confirm(decided, claim, settings.tolerance);
         if (is_final(decided.status)) return decided;
         if (close_noise == 0.0 && decided.status == Status::inaccurate &&
             decided.residual <= kRoundedAway * settings.tolerance) {
@@ -511,6 +540,17 @@ class QpFinish {
       return close;
     }
     return answer;
+  }
+  /// What the exact method says of the numbers as given, proven or not.
+  CAROM_CALL void know(Status claim) {
+    using Kind = QpKnowledge::Kind;
+    const Kind kind = claim == Status::solved       ? Kind::solved
+                      : claim == Status::infeasible ? Kind::infeasible
+                      : claim == Status::unbounded  ? Kind::unbounded
+                                                    : Kind::nothing;
+    if (kind == Kind::nothing || kind == known_.kind) return;
+    known_.kind = known_.kind == Kind::nothing ? kind : Kind::disputed;
+    if (kind == Kind::solved) known_.objective = objective();
   }
   CAROM_CALL void confirm(QpVerdict& answer, Status claim, double tolerance) {
     if (claim == Status::solved) {
@@ -752,6 +792,7 @@ class QpFinish {
   double proof_ = kInfinity;  // residual of the proof that was tried last
   certificate::Leaning leaning_ = certificate::Leaning::refused;  // of the last iterate()
   bool convex_ = true;                                            // without the equations
+  QpKnowledge known_;
 };
 
 }  // namespace carom::kernels

@@ -81,11 +81,61 @@ CAROM_INLINE bool may_be_solved(double end) {
          end == qp_end::kRunning;
 }
 
+/// Whether problems are small enough for a second look in twice the precision.
+CAROM_INLINE bool qp_takes_refinement(const QpShape& shape) {
+  return shape.cones == 0 && shape.variables + shape.rows <= 64;
+}
+
+/// Share of the tolerance that rounding may miss.
+inline constexpr double kSeenByRounding = 1e-4;
+
+/// Whether two rows differ, in direction, by less than a thousandth, yet by more than rounding: an
+/// answer that misses them by little may be far away. entry(i, j): of row i.
+template <class Entry>
+CAROM_CALL bool qp_has_near_parallels(const QpShape& shape, Entry&& entry) {
+  constexpr double kNear = 1e-6;  // squares
+  constexpr double kRounding = 1e-28;
+  for (int i = 1; i < shape.rows; ++i) {
+    for (int k = 0; k < i; ++k) {
+      double dot = 0.0, square = 0.0, own = 0.0;
+      for (int j = 0; j < shape.variables; ++j) {
+        const double a = entry(i, j), b = entry(k, j);
+        dot = fused(a, b, dot);
+        square = fused(b, b, square);
+        own = fused(a, a, own);
+      }
+      if (!(dot * dot >= (1.0 - kNear) * own * square) || !(square > 0.0)) continue;
+      const double share = dot / square;
+      double rest = 0.0;
+      for (int j = 0; j < shape.variables; ++j) {
+        const double r = fused(-share, entry(k, j), entry(i, j));
+        rest = fused(r, r, rest);
+      }
+      if (rest > kRounding * own) return true;
+    }
+  }
+  return false;
+}
+
 /// Whether a solved answer is tried once more, in twice the precision: its residual is within the
 /// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
 /// problems are far below.
-CAROM_INLINE bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance) {
-  return shape.cones == 0 && shape.variables + shape.rows <= 64 && residual > 1e-2 * tolerance;
+template <class Entry>
+CAROM_CALL bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance,
+                                    Entry&& entry) {
+  if (!qp_takes_refinement(shape)) return false;
+  return residual > 1e-2 * tolerance ||
+         (residual > kSeenByRounding * tolerance && qp_has_near_parallels(shape, entry));
+}
+/// The same of problem p.
+CAROM_CALL inline bool qp_wants_refinement(const QpTaskArrays& task, long p, double residual) {
+  const long n = task.shape.variables;
+  const long m = task.interval_rows;
+  const long k = task.shape.rows - m;
+  return qp_wants_refinement(
+      task.shape, residual, task.settings.tolerance, [&](int i, int j) -> double {
+        return i < m ? task.matrix[(p * m + i) * n + j] : task.cone_matrix[(p * k + i - m) * n + j];
+      });
 }
 
 /// What an answer may lean on that no exact method has confirmed: where none can, on anything.

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+
+#include <carom/certificate_qp.hpp>
+#include <carom/device/qp_problem.hpp>
+
+#include "programs/qp/kernels/qp_task_arrays.hpp"
+
+/// Whether an answer within the tolerance, but not to rounding, is one to the numbers as given:
+/// rows that are nearly parallel meet far away from where they all but meet, or nowhere.
+namespace carom::kernels {
+
+/// What the exact method says of the numbers as given, proven or not.
+struct QpKnowledge {
+  /// disputed: by the same method on another path.
+  enum class Kind : std::uint8_t { nothing, solved, infeasible, unbounded, disputed };
+  Kind kind = Kind::nothing;
+  double objective = 0.0;
+};
+
+template <class Data, class X, class Y>
+class QpSecondLook {
+ public:
+  CAROM_HOST_DEVICE QpSecondLook(const QpShape& shape, const QpView<Data>& view, const X& x,
+                                 const Y& y)
+      : shape_(shape), view_(view), x_(x), y_(y) {}
+
+  /// Whether objectives, the second that of x, are not those of one problem.
+  [[nodiscard]] CAROM_CALL bool differ(double objective, double own, double tolerance) const {
+    return !(magnitude(objective - own) <= kObjective * tolerance * objective_terms());
+  }
+  /// Whether another objective is known, or that there is none, or what the rows miss is worth, by
+  /// their multipliers, more than the objective's own digits. Where rows are nearly parallel and
+  /// nothing is known, nothing is sure.
+  [[nodiscard]] CAROM_CALL bool doubts(const QpKnowledge& known, double residual, double objective,
+                                       double tolerance) const {
+    if (!may_be_far(residual, tolerance)) return false;
+    using Kind = QpKnowledge::Kind;
+    if (known.kind == Kind::solved) {
+      if (differ(known.objective, objective, tolerance)) return true;
+    } else if (known.kind != Kind::nothing || has_near_parallels()) {
+      return true;
+    }
+    return slipped() > kObjective * tolerance * objective_terms();
+  }
+  /// Whether a point of an unbounded problem, within `residual`, may be far from all that there
+  /// are.
+  [[nodiscard]] CAROM_CALL bool doubts_point(double residual, double tolerance) const {
+    return may_be_far(residual, tolerance) && has_near_parallels();
+  }
+  [[nodiscard]] CAROM_CALL bool wants_refinement(double residual, double tolerance) const {
+    return qp_wants_refinement(shape_, residual, tolerance,
+                               [&](int i, int j) { return matrix(i, j); });
+  }
+
+ private:
+  static constexpr double kObjective = 1e3;  // tolerances that the objective may be off by
+
+  /// A residual that is more than rounding, of a problem that the exact method takes.
+  [[nodiscard]] CAROM_INLINE bool may_be_far(double residual, double tolerance) const {
+    return qp_takes_refinement(shape_) && residual > kSeenByRounding * tolerance;
+  }
+  /// Rows hold numbers in their own columns only.
+  [[nodiscard]] CAROM_CALL double matrix(int i, int j) const {
+    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+      if (shape_.column[t] == j) return view_.matrix[static_cast<long>(i) * shape_.variables + j];
+    }
+    return 0.0;
+  }
+  [[nodiscard]] CAROM_CALL bool has_near_parallels() const {
+    return qp_has_near_parallels(shape_, [&](int i, int j) { return matrix(i, j); });
+  }
+  [[nodiscard]] CAROM_CALL double objective_terms() const {
+    const long n = shape_.variables;
+    double terms = 0.0;
+    for (long j = 0; j < n; ++j) {
+      double bent = 0.0;
+      for (long k = 0; k < n; ++k) {
+        bent = fused(double{view_.hessian[k <= j ? j * n + k : k * n + j]}, double{x_[k]}, bent);
+      }
+      terms += magnitude(view_.gradient[j] * x_[j]) + magnitude(bent * x_[j]);
+    }
+    return terms;
+  }
+  /// What the rows miss by more than rounding, times their multipliers.
+  [[nodiscard]] CAROM_CALL double slipped() const {
+    const int n = shape_.variables;
+    double sum = 0.0;
+    for (int i = 0; i < shape_.rows; ++i) {
+      double value = 0.0, terms = 0.0;
+      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+        const int j = shape_.column[t];
+        const double term = view_.matrix[static_cast<long>(i) * n + j] * x_[j];
+        value += term;
+        terms += magnitude(term);
+      }
+      const double over = larger(value - view_.upper[i], view_.lower[i] - value);
+      const double missed = over - certificate::sum_rounding(n) * terms;
+      if (missed > 0.0) sum += missed * magnitude(y_[i]);
+    }
+    return sum;
+  }
+
+  const QpShape& shape_;
+  const QpView<Data>& view_;
+  const X& x_;
+  const Y& y_;
+};
+
+}  // namespace carom::kernels
