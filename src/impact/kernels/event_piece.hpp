@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
@@ -48,6 +50,9 @@ CAROM_INLINE auto event_idles(int contacts, int rows, const double* root, double
   for (int k = 0; k < rows; ++k) {
     changes = changes | (magnitude(rate[k]) > V(EventRules::kStill * root[k]) * push);
     if (k < contacts) changes = changes | ((impulse[k] > none) & (u[k] != none));
+    if constexpr (std::is_same_v<V, double>) {
+      if (changes) break;
+    }
   }
   push = push * length;
   return (!changes) | (push * push > V(EventRules::kMostWork * energy));

@@ -280,9 +280,9 @@ class Walk {
     if (stores_ != nullptr) {
       // work put by at a speed that is none would be missed in the books
       next = (next.array().abs() <= 0.01 * kMet * size_).select(0.0, next);
-      std::vector<bool> emptied;
-      for (const double own : empty) {
-        emptied.push_back(event && own <= length * (1.0 + kTogether));
+      std::vector<bool> emptied(empty.size());
+      for (std::size_t i = 0; i < empty.size(); ++i) {
+        emptied[i] = event && empty[i] <= length * (1.0 + kTogether);
       }
       stores_->follow(u_, next, length * motion.impulse, emptied);
     } else {

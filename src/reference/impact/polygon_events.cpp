@@ -214,11 +214,10 @@ class PolygonWalk {
       if (leaves(i) || next.slip[at(i)] == motion.slip[at(i)]) continue;
       key = m_ * (1 + polygon_.number(next.slip[at(i)])) + i;
     }
-    std::vector<bool> left;
-    for (int i = 0; i < m_; ++i) left.push_back(leaves(i));
+    std::vector<bool> left(at(m_)), emptied(empty.size());
+    for (int i = 0; i < m_; ++i) left[at(i)] = leaves(i);
     if (stores_ != nullptr) {
-      std::vector<bool> emptied;
-      for (const double own : empty) emptied.push_back(own <= together);
+      for (std::size_t i = 0; i < empty.size(); ++i) emptied[i] = empty[i] <= together;
       stores_->follow(state_.u, next.u, length * motion.impulse, emptied);
     } else {
       certify(motion, next.u, length);
