@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <carom/boxed_lcp.hpp>
+#include <carom/certificate_boxed_lcp.hpp>
 #include <carom/lcp.hpp>
 #include <carom/types/lcp_decision.hpp>
 
@@ -16,10 +18,18 @@ namespace carom {
 std::vector<LcpDecision> decide_lcp(const LcpBatch& batch,
                                     const LcpDecisionSettings& settings = {});
 
+/// The same for boxed and mixed LCPs with friction indices (FrictionLaw::simultaneous). A pair has
+/// up to three sides: z_k at its lower bound with w_k >= 0, w_k = 0, z_k at its upper one with w_k
+/// <= 0. Of friction row i the bounds are -mu_i z_j and mu_i z_j.
+std::vector<LcpDecision> decide_boxed_lcp(const BoxedLcpBatch& batch,
+                                          const LcpDecisionSettings& settings = {});
+
 /// Judges a tree by the problem only: the largest residual of its leaves
 /// (certificate::LpCertificate::farkas_residual), infinity where a side of a branch is missing or a
 /// vector proves nothing. matrix: [n, n], vector: [n].
 double lcp_tree_residual(int order, const double* matrix, const double* vector,
                          const LcpDecision& decision);
+double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,
+                               const LcpDecision& decision);
 
 }  // namespace carom

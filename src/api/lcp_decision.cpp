@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <carom/certificate_lp.hpp>
@@ -11,6 +10,7 @@
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "programs/lcp/decide.hpp"
+#include "programs/lcp/tree_program.hpp"
 
 namespace carom {
 
@@ -25,19 +25,47 @@ std::vector<LcpDecision> decide_lcp(const LcpBatch& batch, const LcpDecisionSett
   return cpu::decide_lcp(batch, settings);
 }
 
+std::vector<LcpDecision> decide_boxed_lcp(const BoxedLcpBatch& batch,
+                                          const LcpDecisionSettings& settings) {
+  settings.validate();
+  BoxedLcpSettings first;
+  first.tolerance = settings.tolerance;
+  first.threads = settings.threads;
+  return cpu::decide_boxed_lcp(batch, solve_boxed_lcp(batch, first, Backend::cpu), settings);
+}
+
 double lcp_tree_residual(int order, const double* matrix, const double* vector,
                          const LcpDecision& decision) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto n = static_cast<std::size_t>(order);
-  std::vector<LcpTreeNode> tree = decision.tree;
-  if (tree.empty()) tree.emplace_back();
+  const std::vector<double> lower(n, 0.0), upper(n, kernels::kInfinity);
+  LcpDecision own = decision;
+  if (own.tree.empty()) own.tree.emplace_back();
+  return boxed_lcp_tree_residual(
+      {order, matrix, vector, lower.data(), upper.data(), nullptr, nullptr}, own);
+}
+
+double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,
+                               const LcpDecision& decision) {
+  constexpr double kInfinity = kernels::kInfinity;
+  const std::vector<LcpTreeNode>& tree = decision.tree;
+  const auto n = static_cast<std::size_t>(problem.order);
+  if (tree.empty()) {
+    if (decision.leaf_farkas.size() != 1 || decision.leaf_farkas.front().size() != n) {
+      return kInfinity;
+    }
+    std::vector<double> memory(
+        static_cast<std::size_t>(certificate::boxed_lcp_farkas_workspace(problem.order)));
+    return certificate::boxed_lcp_farkas_residual(problem, decision.leaf_farkas.front().data(),
+                                                  memory.data());
+  }
+  boxed::TreeProgram program(problem);
   if (tree.front().parent != -1) return kInfinity;
   // Which sides of which pair the children of a node have.
   std::vector<int> pair(tree.size(), -1), sides(tree.size(), 0);
   for (std::size_t i = 1; i < tree.size(); ++i) {
     const auto& [parent, own, side] = tree[i];
-    if (parent < 0 || parent >= static_cast<int>(i) || own < 0 || own >= order || side < 0 ||
-        side > 1) {
+    if (parent < 0 || parent >= static_cast<int>(i) || own < 0 || own >= problem.order ||
+        side < 0 || side > 2 || (program.sides(own) & (1 << side)) == 0) {
       return kInfinity;
     }
     const auto p = static_cast<std::size_t>(parent);
@@ -45,28 +73,30 @@ double lcp_tree_residual(int order, const double* matrix, const double* vector,
     pair[p] = own;
     sides[p] |= 1 << side;
   }
-  std::vector<double> memory(
-      static_cast<std::size_t>(certificate::lp_certificate_workspace(order, order)));
-  const kernels::SingleLane lane;
+  std::vector<double> memory(static_cast<std::size_t>(
+      certificate::lp_certificate_workspace(program.rows(), program.columns())));
+  certificate::LpCertificate<kernels::SingleLane> judge(kernels::SingleLane{}, program.rows(),
+                                                        program.columns(), memory.data());
   double worst = 0.0;
   std::size_t leaf = 0;
   for (std::size_t i = 0; i < tree.size(); ++i) {
-    if (sides[i] == 3) continue;
-    if (sides[i] != 0 || leaf == decision.leaf_farkas.size()) return kInfinity;
+    if (pair[i] >= 0) {
+      if (sides[i] != program.sides(pair[i])) return kInfinity;
+      continue;
+    }
+    if (leaf == decision.leaf_farkas.size()) return kInfinity;
     const std::vector<double>& y = decision.leaf_farkas[leaf++];
-    if (y.size() != n) return kInfinity;
-    std::vector<double> cost(n, 0.0), low(n, 0.0), high(n, decision.bound), least(n),
-        most(n, kInfinity);
-    for (std::size_t k = 0; k < n; ++k) least[k] = -vector[k];
+    if (y.size() != program.row_lower.size()) return kInfinity;
+    std::vector<signed char> fixed(n, boxed::side::kOpen);
     for (std::size_t node = i; tree[node].parent >= 0;
          node = static_cast<std::size_t>(tree[node].parent)) {
-      const auto k = static_cast<std::size_t>(tree[node].pair);
-      (tree[node].side == 0 ? high[k] : most[k]) = tree[node].side == 0 ? 0.0 : least[k];
+      signed char& own = fixed[static_cast<std::size_t>(tree[node].pair)];
+      if (own >= 0) return kInfinity;  // a pair that is branched twice
+      own = static_cast<signed char>(tree[node].side);
     }
-    certificate::LpCertificate<kernels::SingleLane> judge(lane, order, order, memory.data());
-    const certificate::LpData lp{order,        order,       cost.data(), matrix,
-                                 least.data(), most.data(), low.data(),  high.data()};
-    const double residual = judge.load(lp) ? judge.farkas_residual(y.data()) : kInfinity;
+    program.set(fixed, decision.bound);
+    const double residual =
+        judge.load(program.data()) ? judge.farkas_residual(y.data()) : kInfinity;
     worst = residual <= worst ? worst : std::isnan(residual) ? kInfinity : residual;
   }
   return leaf == decision.leaf_farkas.size() ? worst : kInfinity;

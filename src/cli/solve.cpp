@@ -122,9 +122,8 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
         return rows;
       };
       entry["tree"] = lists(tree.nodes, 3, [](double value) { return static_cast<int>(value); });
-      entry["leaf_farkas"] =
-          lists(tree.leaves, std::get<run::LcpProblem>(cases[i].problem).vector.size(),
-                [](double value) { return value; });
+      entry["leaf_farkas"] = lists(tree.leaves, static_cast<std::size_t>(tree.rows),
+                                   [](double value) { return value; });
       entry["bound"] = std::isfinite(tree.bound) ? nlohmann::ordered_json(tree.bound)
                                                  : nlohmann::ordered_json(nullptr);
     }

@@ -55,10 +55,11 @@ struct CaseProblem {
 /// Numbers that a reader needs to check a verdict, or none.
 using Proof = std::optional<std::vector<double>>;
 
-/// Proof of an LCP without an answer (carom/lcp_decision.hpp).
+/// Proof of an LCP or a boxed one without an answer (carom/lcp_decision.hpp).
 struct ProofTree {
   std::vector<double> nodes;   ///< parent, pair and side of each; empty: none
   std::vector<double> leaves;  ///< Farkas' vectors one after the other
+  int rows = 0;                ///< of each
   double bound = 0.0;
 };
 

@@ -1,4 +1,5 @@
 #include <carom/boxed_lcp.hpp>
+#include <carom/lcp_decision.hpp>
 
 #include <map>
 #include <tuple>
@@ -8,9 +9,43 @@
 
 #include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
-#include "run/cases.hpp"
+#include "run/decision.hpp"
 
 namespace carom::run {
+
+namespace {
+
+void put(const BoxedLcpProblem& from, std::int64_t p, BoxedLcpBatch& to) {
+  BoxedLcpBatch::each_array(
+      to,
+      [p](const char*, const Extents& extents, auto& array, const auto& values) {
+        if (!array.empty())
+          std::copy(values.begin(), values.end(), array.data() + p * extents.stride());
+      },
+      to, from);
+}
+
+/// mu_i z_j of friction rows, zero in others.
+std::vector<double> limits(const BoxedLcpProblem& box, const std::vector<double>& z) {
+  std::vector<double> limit(z.size(), 0.0);
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    if (box.findex[i] >= 0) limit[i] = box.friction[i] * z[static_cast<std::size_t>(box.findex[i])];
+  }
+  return limit;
+}
+
+/// What the paths left open, decided: an answer, or a tree that proves that there is none.
+bool decide(const BoxedLcpProblem& box, const CaseSettings& settings, CaseAnswer& answer,
+            Proof& farkas) {
+  auto batch = allocate<BoxedLcpBatch>({1, box.order}, MemorySpace::host, !box.findex.empty());
+  put(box, 0, batch);
+  LcpDecisionSettings chosen;
+  chosen.tolerance = settings.tolerance;
+  chosen.threads = settings.threads;
+  return take_decision(decide_boxed_lcp(batch, chosen).front(), box.vector.size(), answer, farkas);
+}
+
+}  // namespace
 
 // Boxed LCPs of one order, with or without friction rows, are one batch.
 void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers) {
@@ -30,15 +65,7 @@ void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, Cas
                                          MemorySpace::host, friction);
     for (std::size_t p = 0; p < members.size(); ++p) {
       const auto& own = std::get<BoxedLcpProblem>(cases[members[p]].problem);
-      BoxedLcpBatch::each_array(
-          batch,
-          [&](const char*, const Extents& extents, auto& to, const auto& from) {
-            if (!to.empty()) {
-              std::copy(from.begin(), from.end(),
-                        to.data() + static_cast<std::int64_t>(p) * extents.stride());
-            }
-          },
-          batch, own);
+      put(own, static_cast<std::int64_t>(p), batch);
     }
     const BoxedLcpResult result = solve_boxed_lcp(batch, chosen, settings.backend);
     const auto n = static_cast<std::size_t>(order);
@@ -60,6 +87,15 @@ void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, Cas
           if (own.findex[i] < 0) (*limit)[i] = 0.0;
         }
         if (law == FrictionLaw::ode) answer.limit_error = result.limit_error.host()[p];
+      }
+      if (is_open(answer.status) && law == FrictionLaw::simultaneous &&
+          decide(own, settings, answer, farkas)) {
+        w.reset();
+        limit.reset();
+        if (answer.status == Status::solved) {
+          w = slacks(own, answer.x);
+          if (friction) limit = limits(own, answer.x);
+        }
       }
       answer.proofs = {{"w", std::move(w)}, {"farkas", std::move(farkas)}};
       if (friction) answer.proofs.emplace_back("limit", std::move(limit));

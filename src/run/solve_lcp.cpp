@@ -1,31 +1,17 @@
 #include <carom/lcp.hpp>
 #include <carom/lcp_decision.hpp>
 
-#include <limits>
 #include <map>
 #include <utility>
 #include <variant>
 
 #include "core/arrays.hpp"
 #include "core/buffer_slice.hpp"
-#include "run/cases.hpp"
+#include "run/decision.hpp"
 
 namespace carom::run {
 
 namespace {
-
-std::vector<double> slacks(const LcpProblem& lcp, const std::vector<double>& z) {
-  std::vector<double> w = lcp.vector;
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    for (std::size_t j = 0; j < w.size(); ++j) w[i] += lcp.matrix[i * w.size() + j] * z[j];
-  }
-  return w;
-}
-
-bool is_open(Status status) {
-  return status == Status::ray || status == Status::inaccurate ||
-         status == Status::numerical_error || status == Status::iteration_limit;
-}
 
 /// What the method left open, decided: an answer, or a tree that proves that there is none.
 void decide(const LcpProblem& lcp, const CaseSettings& settings, CaseAnswer& answer,
@@ -35,22 +21,7 @@ void decide(const LcpProblem& lcp, const CaseSettings& settings, CaseAnswer& ans
   LcpDecisionSettings chosen;
   chosen.tolerance = settings.tolerance;
   chosen.threads = settings.threads;
-  const LcpDecision decision = decide_lcp(batch, chosen).front();
-  if (decision.status != Status::solved && decision.status != Status::infeasible) return;
-  answer.status = decision.status;
-  answer.residual = decision.residual;
-  answer.x = decision.solution;
-  if (decision.status == Status::solved) return;
-  if (decision.tree.size() <= 1 && decision.bound == std::numeric_limits<double>::infinity()) {
-    farkas = decision.leaf_farkas.front();
-    return;
-  }
-  std::vector<double> tree, leaves;
-  for (const auto& [parent, pair, side] : decision.tree) {
-    for (const int value : {parent, pair, side}) tree.push_back(value);
-  }
-  for (const auto& y : decision.leaf_farkas) leaves.insert(leaves.end(), y.begin(), y.end());
-  answer.tree = {std::move(tree), std::move(leaves), decision.bound};
+  take_decision(decide_lcp(batch, chosen).front(), lcp.vector.size(), answer, farkas);
 }
 
 }  // namespace

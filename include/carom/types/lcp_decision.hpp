@@ -36,11 +36,11 @@ struct LcpDecisionSettings {
   void validate() const;
 };
 
-/// A node of a proof tree: what its parent has, and one of the pair z_k, w_k zero.
+/// A node of a proof tree: what its parent has, and what the pair z_k, w_k is. Of an LCP lo_k = 0.
 struct LcpTreeNode {
   int parent = -1;  ///< -1: the root, where nothing is fixed
   int pair = -1;    ///< k
-  int side = -1;    ///< 0: z_k = 0, 1: w_k = 0
+  int side = -1;    ///< 0: z_k = lo_k, 1: w_k = 0, 2: z_k = hi_k
 };
 
 /// Status: solved; infeasible, proven by the tree, or only by `farkas` where the tree is empty;
@@ -50,13 +50,18 @@ struct LcpDecision {
   std::vector<double> solution;  ///< z, [n]; empty unless solved
   double residual = std::numeric_limits<double>::quiet_NaN();
   int nodes = 0;  ///< looked at
-  /// Every node but the leaves has both sides of its children's pair. Parents come first.
+  /// Every node but the leaves has all sides of its children's pair. Parents come first.
   std::vector<LcpTreeNode> tree;
   /// Farkas' vectors of the leaves in their order, each [n]: of {z >= 0, M z + q >= 0}, what is
   /// fixed zero, and z <= bound: y_i >= 0 but where w_i is fixed; with g = M'y the sum
-  /// q'y + bound (sum of g_j > 0 where z_j is not fixed) is negative.
+  /// q'y + bound (sum of g_j > 0 where z_j is not fixed) is negative. Of a boxed LCP with f
+  /// friction rows [n + 2 f]: of lo <= z <= hi, the signs of w that the sides and absent bounds ask
+  /// for, and for the k-th friction row z_i - mu_i z_j <= 0 (y_(n + 2 k) <= 0) and z_i + mu_i z_j
+  /// >= 0 (y_(n + 2 k + 1) >= 0), either sign where z_i is fixed there. Without a tree of such a
+  /// problem BoxedLcpResult::farkas.
   std::vector<std::vector<double>> leaf_farkas;
-  /// Infinite where no answer exists at all; else none has all z_j <= bound.
+  /// Infinite where no answer exists at all; else none has all |z_j| <= bound that have no bound of
+  /// their own.
   double bound = std::numeric_limits<double>::infinity();
 };
 

@@ -1,4 +1,7 @@
+#include <Eigen/LU>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -14,11 +17,14 @@
 #include "programs/lcp/boxed.hpp"
 #include "programs/lcp/decide.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
+#include "programs/lcp/tree_program.hpp"
 #include "programs/lp/backends.hpp"
 
 namespace carom::cpu {
 
 namespace {
+
+namespace side = boxed::side;
 
 using Values = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -28,48 +34,62 @@ constexpr int kRootObjectives = 3;  // linear ones that draw the root's point to
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// One LCP and the tree over its pairs.
+/// One boxed LCP and the tree over its pairs; an LCP where there are no upper bounds and every
+/// lower one is zero.
 class Decide {
  public:
-  Decide(const double* matrix, const double* vector, int n, const LcpDecisionSettings& settings)
-      : n_(n),
-        matrix_(matrix, matrix + static_cast<long>(n) * n),
-        vector_(vector, vector + n),
+  Decide(const certificate::BoxedLcpData& problem, bool is_lcp, const LcpDecisionSettings& settings)
+      : n_(problem.order),
+        is_lcp_(is_lcp),
+        problem_(problem),
+        program_(problem),
         settings_(settings),
-        judge_memory_(at(static_cast<int>(certificate::lcp_judge_workspace(n)) + n)),
-        proof_memory_(at(static_cast<int>(certificate::lp_certificate_workspace(n, n)))),
-        unit_(at(n), 1.0) {
+        judge_memory_(at(static_cast<int>(std::max(certificate::lcp_judge_workspace(n_) + n_,
+                                                   certificate::boxed_lcp_judge_workspace(n_))))),
+        proof_memory_(at(static_cast<int>(
+            certificate::lp_certificate_workspace(program_.rows(), program_.columns())))),
+        unit_(at(program_.rows()), 1.0) {
     double least_column = kInfinity;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n_; ++i) {
       double row = 0.0;
-      for (int j = 0; j < n; ++j) row = std::max(row, std::fabs(entry(i, j)));
+      for (int j = 0; j < n_; ++j) row = std::max(row, std::fabs(entry(i, j)));
       if (row > 0.0) unit_[at(i)] = row;
-      largest_ = std::max(largest_, std::fabs(vector_[at(i)]));
+      largest_ = std::max(largest_, std::fabs(problem.vector[i]));
       double column = 0.0;
-      for (int j = 0; j < n; ++j) column = std::max(column, std::fabs(entry(j, i)));
+      for (int j = 0; j < n_; ++j) column = std::max(column, std::fabs(entry(j, i)));
       if (column > 0.0) least_column = std::min(least_column, column);
-      noise_ = std::max(noise_, std::fabs(vector_[at(i)]) / unit_[at(i)]);
+      noise_ = std::max(noise_, std::fabs(problem.vector[i]) / unit_[at(i)]);
     }
     noise_ *= kernels::kLcpNoise;
     if (least_column < kInfinity) largest_ /= least_column;
+    for (int i = 0; i < n_; ++i) {
+      if (program_.is_friction(i)) continue;
+      for (const double bound : {problem.lower[i], problem.upper[i]}) {
+        if (std::isfinite(bound)) largest_ = std::max(largest_, std::fabs(bound));
+      }
+    }
+    const auto borrowed = [](Values& values) {
+      return Buffer<double>::borrow(values.data(), values.size(), MemorySpace::host);
+    };
     lp_.problems = 1;
-    lp_.rows = lp_.columns = n;
-    const auto zeros = [&] { return Buffer<double>::from(Values(at(n), 0.0)); };
-    lp_.cost = zeros();
-    lp_.matrix = Buffer<double>::from(matrix_);
-    lp_.row_lower = zeros();
-    lp_.row_upper = zeros();
-    lp_.column_lower = zeros();
-    lp_.column_upper = zeros();
+    lp_.rows = program_.rows();
+    lp_.columns = n_;
+    lp_.cost = borrowed(program_.cost);
+    lp_.matrix = borrowed(program_.matrix);
+    lp_.row_lower = borrowed(program_.row_lower);
+    lp_.row_upper = borrowed(program_.row_upper);
+    lp_.column_lower = borrowed(program_.column_lower);
+    lp_.column_upper = borrowed(program_.column_upper);
   }
 
   LcpDecision run() {
-    if (other_paths()) return std::move(found_);
+    if (is_lcp_ && other_paths()) return std::move(found_);
     if (settings_.max_nodes <= 0) return std::move(found_);
     const bool bounded = settings_.bound > 0.0 && largest_ > 0.0;
     const double bound = bounded ? settings_.bound * largest_ : kInfinity;
     tree_.assign(1, {});
-    if (!grow({{0, std::vector<signed char>(at(n_), -1), {}}}, bound, settings_.max_nodes)) {
+    if (!grow({{0, std::vector<signed char>(at(n_), side::kOpen), {}}}, bound,
+              settings_.max_nodes)) {
       return std::move(found_);
     }
     conclude(bound);
@@ -95,7 +115,7 @@ class Decide {
  private:
   struct Node {
     int place;                       // in the tree
-    std::vector<signed char> fixed;  // 0: z is zero, 1: w is, -1: neither
+    std::vector<signed char> fixed;  // side of each pair
     std::vector<BasisStatus> basis;
   };
   struct Leaf {
@@ -103,69 +123,172 @@ class Decide {
     Values y;
     double residual;
   };
+  /// How far z is from each side of a pair, relative to the largest of z and of w; infinite for a
+  /// side that is not.
+  struct Sides {
+    std::array<double, 3> away;
 
-  [[nodiscard]] double entry(int i, int j) const { return matrix_[at(i) * at(n_) + at(j)]; }
+    [[nodiscard]] double least() const { return *std::min_element(away.begin(), away.end()); }
+    /// The nearest one first; the lower side before w = 0 where they are as near.
+    [[nodiscard]] std::array<signed char, 3> order() const {
+      std::array<signed char, 3> order{side::kLower, side::kZero, side::kUpper};
+      std::stable_sort(order.begin(), order.end(), [this](int a, int b) {
+        return away[static_cast<std::size_t>(a)] < away[static_cast<std::size_t>(b)];
+      });
+      return order;
+    }
+  };
+
+  /// Of M and, below it, of the friction rows' limits.
+  [[nodiscard]] double entry(int i, int j) const { return program_.matrix[at(i) * at(n_) + at(j)]; }
 
   bool other_paths() {
-    const boxed::Box box{n_, matrix_, vector_, Values(at(n_), 0.0), Values(at(n_), kInfinity)};
+    const boxed::Box box{n_, program_.matrix, Values(problem_.vector, problem_.vector + n_),
+                         Values(at(n_), 0.0), Values(at(n_), kInfinity)};
     const boxed::Certify certify = [&](const Values& z) {
       Values own = z;
-      return certificate::clean_lcp_residual(kernels::SingleLane{}, n_, matrix_.data(),
-                                             vector_.data(), own.data(), judge_memory_.data());
+      return lcp_residual(own);
     };
     const boxed::Effort effort{settings_.tolerance, 50 * (n_ + 1), false,
                                simd::box_code(simd::instruction_set()).follow};
     boxed::Found found = boxed::follow_other_paths(box, effort, certify, kOtherPaths);
     return found.status == Status::solved && accept(found.z);
   }
+  double lcp_residual(Values& z) {
+    return certificate::clean_lcp_residual(kernels::SingleLane{}, n_, problem_.matrix,
+                                           problem_.vector, z.data(), judge_memory_.data());
+  }
 
   /// Whether z, cleaned, is an answer by the certificate.
   bool accept(const Values& z) {
     Values own = z;
-    for (double& value : own) value = std::max(value, 0.0);
-    const double residual =
-        certificate::clean_lcp_residual(kernels::SingleLane{}, n_, matrix_.data(), vector_.data(),
-                                        own.data(), judge_memory_.data());
+    if (is_lcp_) {
+      for (double& value : own) value = std::max(value, 0.0);
+      return take(own, lcp_residual(own));
+    }
+    const std::vector<Sides> sides = sides_of(z);
+    std::vector<signed char> nearest(at(n_));
+    for (int k = 0; k < n_; ++k) {
+      nearest[at(k)] = program_.sides(k) == 0 ? side::kLower : sides[at(k)].order().front();
+    }
+    certificate::BoxedLcpJudge judge(problem_, judge_memory_.data());
+    put(nearest, own);
+    if (take(own, judge.residual(own.data()))) return true;
+    const Solved solved(*this, nearest);
+    for (int round = 0; round < 2; ++round) {
+      if (!solved.improve(own)) return false;
+      put(nearest, own);
+    }
+    return take(own, judge.residual(own.data()));
+  }
+  bool take(Values& z, double residual) {
     if (!certificate::within(residual, settings_.tolerance)) return false;
     found_.status = Status::solved;
-    found_.solution = std::move(own);
+    found_.solution = std::move(z);
     found_.residual = residual;
     found_.tree.clear();
     found_.leaf_farkas.clear();
     return true;
   }
 
+  /// z at the bounds that the sides name, the rest within its own.
+  void put(const std::vector<signed char>& sides, Values& z) const {
+    for (int k = 0; k < n_; ++k) {
+      if (program_.is_friction(k)) continue;
+      double& own = z[at(k)];
+      own = std::min(std::max(own, problem_.lower[k]), problem_.upper[k]);
+      if (sides[at(k)] == side::kLower) own = problem_.lower[k];
+      if (sides[at(k)] == side::kUpper) own = problem_.upper[k];
+    }
+    for (int k = 0; k < n_; ++k) {
+      if (!program_.is_friction(k)) continue;
+      const double limit = problem_.friction[k] * z[at(problem_.index(k))];
+      double& own = z[at(k)];
+      own = std::min(std::max(own, -limit), limit);
+      if (sides[at(k)] == side::kLower) own = -limit;
+      if (sides[at(k)] == side::kUpper) own = limit;
+    }
+  }
+
+  /// The equations w_k = 0 in the z_k that no bound holds.
+  class Solved {
+   public:
+    Solved(const Decide& decide, const std::vector<signed char>& sides) : decide_(decide) {
+      for (int k = 0; k < decide.n_; ++k) {
+        if (sides[at(k)] == side::kZero) zero_.push_back(k);
+      }
+      const auto count = static_cast<Eigen::Index>(zero_.size());
+      Eigen::MatrixXd block(count, count);
+      for (Eigen::Index b = 0; b < count; ++b) {
+        const int j = zero_[static_cast<std::size_t>(b)];
+        for (Eigen::Index a = 0; a < count; ++a) {
+          const int i = zero_[static_cast<std::size_t>(a)];
+          double sum = decide.entry(i, j);
+          for (int k = 0; k < decide.n_; ++k) {  // a friction row at its limit goes with z_j
+            if (!decide.program_.is_friction(k) || decide.problem_.index(k) != j) continue;
+            if (sides[at(k)] == side::kUpper)
+              sum += decide.problem_.friction[k] * decide.entry(i, k);
+            if (sides[at(k)] == side::kLower)
+              sum -= decide.problem_.friction[k] * decide.entry(i, k);
+          }
+          block(a, b) = sum;
+        }
+      }
+      if (count > 0) factors_.compute(block);
+    }
+    /// False where z is no finite point then.
+    [[nodiscard]] bool improve(Values& z) const {
+      if (zero_.empty()) return false;
+      Eigen::VectorXd w(static_cast<Eigen::Index>(zero_.size()));
+      for (Eigen::Index a = 0; a < w.size(); ++a) {
+        w[a] = decide_.slack(zero_[static_cast<std::size_t>(a)], z);
+      }
+      const Eigen::VectorXd step = factors_.solve(w);
+      if (!step.allFinite()) return false;
+      for (Eigen::Index a = 0; a < w.size(); ++a) {
+        z[at(zero_[static_cast<std::size_t>(a)])] -= step[a];
+      }
+      return true;
+    }
+
+   private:
+    const Decide& decide_;
+    std::vector<int> zero_;
+    Eigen::FullPivLU<Eigen::MatrixXd> factors_;
+  };
+
   /// Adds to tree_ and leaves_ what is below the open nodes. True where all is closed; false at
   /// the limit, and with an answer.
   bool grow(std::vector<Node> open, double bound, int limit) {
+    const int rows = program_.rows();
     int nodes = 0;
     while (!open.empty()) {
       Node node = std::move(open.back());
       open.pop_back();
       if (++nodes > limit) return false;
       ++found_.nodes;
-      set_bounds(node, bound);
+      program_.set(node.fixed, bound);
       std::fill_n(lp_.cost.data(), n_, 0.0);
       LpResult result = solve(node.basis);
       const Status status = result.status.host()[0];
       if (status == Status::infeasible && result.residual.host()[0] <= kernels::kLcpProof) {
-        Values y(result.farkas.data(), result.farkas.data() + n_);
-        if (clears_noise(node, y, bound)) {
+        Values y(result.farkas.data(), result.farkas.data() + rows);
+        if (clears_noise(y)) {
           leaves_.push_back({std::move(node), std::move(y), result.residual.host()[0]});
           continue;
         }
       }
       int pair = -1;
-      bool zero_first = true;
+      Sides sides{};
       if (status == Status::solved) {
         Values z(result.solution.data(), result.solution.data() + n_);
         const int objectives = node.place == 0 ? kRootObjectives : 1;
         for (int round = 0;; ++round) {
-          pair = worst_pair(node, z, zero_first);
+          pair = worst_pair(node, z, sides);
           if (accept(z)) return false;
           if (pair < 0 || round == objectives) break;
           draw(node, z);
-          node.basis.assign(result.basis.data(), result.basis.data() + 2 * n_);
+          node.basis.assign(result.basis.data(), result.basis.data() + n_ + rows);
           LpResult drawn = solve(node.basis);
           if (drawn.status.host()[0] != Status::solved) break;
           result = std::move(drawn);
@@ -173,20 +296,27 @@ class Decide {
         }
       }
       for (int k = 0; k < n_ && pair < 0; ++k) {
-        if (node.fixed[at(k)] < 0) pair = k;
+        if (node.fixed[at(k)] < 0 && branches(k)) pair = k;
       }
       if (pair < 0) return false;  // nothing left to fix, and neither point nor proof
-      std::vector<BasisStatus> basis(result.basis.data(), result.basis.data() + 2 * n_);
+      std::vector<BasisStatus> basis(result.basis.data(), result.basis.data() + n_ + rows);
       if (status != Status::solved) basis.clear();
-      for (const int turn : {1, 0}) {  // the last one is looked at next
-        const int side = (turn == 0) == zero_first ? 0 : 1;
+      const std::array<signed char, 3> order = sides.order();
+      for (std::size_t turn = order.size(); turn-- > 0;) {  // the last one is looked at next
+        const signed char own = order[turn];
+        if ((program_.sides(pair) & (1 << own)) == 0) continue;
         Node child{static_cast<int>(tree_.size()), node.fixed, basis};
-        child.fixed[at(pair)] = static_cast<signed char>(side);
-        tree_.push_back({node.place, pair, side});
+        child.fixed[at(pair)] = own;
+        tree_.push_back({node.place, pair, own});
         open.push_back(std::move(child));
       }
     }
     return true;
+  }
+  /// Equations and fixed z_k have one side only.
+  [[nodiscard]] bool branches(int k) const {
+    const int sides = program_.sides(k);
+    return (sides & (sides - 1)) != 0;
   }
 
   /// No answer below the bound, by the tree as it is.
@@ -208,37 +338,24 @@ class Decide {
   /// that.
   bool stands_without_bound(Leaf& leaf) {
     double most = 0.0;
-    for (int i = 0; i < n_; ++i) most = std::max(most, std::fabs(leaf.y[at(i)]) * unit_[at(i)]);
     Values y = leaf.y;
-    for (int i = 0; i < n_; ++i) {
-      if (std::fabs(y[at(i)]) * unit_[at(i)] <= kernels::kLcpProof * most) y[at(i)] = 0.0;
+    for (std::size_t i = 0; i < y.size(); ++i) most = std::max(most, std::fabs(y[i]) * unit_[i]);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (std::fabs(y[i]) * unit_[i] <= kernels::kLcpProof * most) y[i] = 0.0;
     }
-    set_bounds(leaf.node, kInfinity);
+    program_.set(leaf.node.fixed, kInfinity);
     std::fill_n(lp_.cost.data(), n_, 0.0);
     const kernels::SingleLane lane;
-    certificate::LpCertificate<kernels::SingleLane> judge(lane, n_, n_, proof_memory_.data());
-    const certificate::LpData lp{n_,
-                                 n_,
-                                 lp_.cost.data(),
-                                 matrix_.data(),
-                                 lp_.row_lower.data(),
-                                 lp_.row_upper.data(),
-                                 lp_.column_lower.data(),
-                                 lp_.column_upper.data()};
-    const double residual = judge.load(lp) ? judge.farkas_residual(y.data()) : kInfinity;
-    if (!(residual <= kernels::kLcpProof) || !clears_noise(leaf.node, y, kInfinity)) return false;
+    certificate::LpCertificate<kernels::SingleLane> judge(lane, program_.rows(), n_,
+                                                          proof_memory_.data());
+    const double residual =
+        judge.load(program_.data()) ? judge.farkas_residual(y.data()) : kInfinity;
+    if (!(residual <= kernels::kLcpProof) || !clears_noise(y)) return false;
     leaf.y = std::move(y);
     leaf.residual = residual;
     return true;
   }
 
-  void set_bounds(const Node& node, double bound) {
-    for (int k = 0; k < n_; ++k) {
-      lp_.row_lower.data()[k] = -vector_[at(k)];
-      lp_.row_upper.data()[k] = node.fixed[at(k)] == 1 ? -vector_[at(k)] : kInfinity;
-      lp_.column_upper.data()[k] = node.fixed[at(k)] == 0 ? 0.0 : bound;
-    }
-  }
   LpResult solve(const std::vector<BasisStatus>& basis) {
     LpSettings settings;
     settings.threads = 1;
@@ -252,79 +369,133 @@ class Decide {
   }
 
   [[nodiscard]] double slack(int i, const Values& z) const {
-    double w = vector_[at(i)];
+    double w = problem_.vector[i];
     for (int j = 0; j < n_; ++j) w += entry(i, j) * z[at(j)];
     return w;
   }
+  [[nodiscard]] double lower(int k, const Values& z) const {
+    return program_.is_friction(k) ? -problem_.friction[k] * z[at(problem_.index(k))]
+                                   : problem_.lower[k];
+  }
+  [[nodiscard]] double upper(int k, const Values& z) const {
+    return program_.is_friction(k) ? problem_.friction[k] * z[at(problem_.index(k))]
+                                   : problem_.upper[k];
+  }
 
-  /// The pair whose smaller member is the largest; -1 where none has both positive.
-  int worst_pair(const Node& node, const Values& z, bool& zero_first) const {
+  /// Of every pair; w is left in w_.
+  std::vector<Sides> sides_of(const Values& z) {
     double most_z = 0.0, most_w = 0.0;
-    Values w(at(n_));
+    w_.resize(at(n_));
     for (int k = 0; k < n_; ++k) {
-      w[at(k)] = slack(k, z) / unit_[at(k)];
-      most_z = std::max(most_z, z[at(k)]);
-      most_w = std::max(most_w, w[at(k)]);
+      w_[at(k)] = slack(k, z) / unit_[at(k)];
+      const double room = std::min(z[at(k)] - lower(k, z), upper(k, z) - z[at(k)]);
+      if (room < kInfinity) most_z = std::max(most_z, room);
+      if (branches(k)) most_w = std::max(most_w, std::fabs(w_[at(k)]));
     }
+    if (!(most_z > 0.0)) most_z = 1.0;
+    if (!(most_w > 0.0)) most_w = 1.0;
+    std::vector<Sides> all(at(n_));
+    for (int k = 0; k < n_; ++k) {
+      const double w = w_[at(k)] / most_w;
+      const double down = (z[at(k)] - lower(k, z)) / most_z, up = (upper(k, z) - z[at(k)]) / most_z;
+      all[at(k)].away = {std::max(down, 0.0) + std::max(-w, 0.0), std::fabs(w),
+                         std::max(up, 0.0) + std::max(w, 0.0)};
+    }
+    return all;
+  }
+
+  /// The pair that is the farthest from its nearest side; -1 where all are on one.
+  int worst_pair(const Node& node, const Values& z, Sides& sides) {
+    const std::vector<Sides> all = sides_of(z);
     int pair = -1;
     double worst = 1e-12;
     for (int k = 0; k < n_; ++k) {
-      if (node.fixed[at(k)] >= 0 || !(most_z > 0.0) || !(most_w > 0.0)) continue;
-      const double own = std::min(z[at(k)] / most_z, w[at(k)] / most_w);
+      if (node.fixed[at(k)] >= 0 || !branches(k)) continue;
+      const double own = all[at(k)].least();
       if (!(own > worst)) continue;
       worst = own;
       pair = k;
-      zero_first = z[at(k)] / most_z <= w[at(k)] / most_w;
+      sides = all[at(k)];
     }
     return pair;
   }
 
-  /// The objective that falls towards complementarity: of each pair the smaller one.
+  /// The objective that falls towards complementarity: each pair to the nearest of its sides.
   void draw(const Node& node, const Values& z) {
+    const std::vector<Sides> all = sides_of(z);
     std::fill_n(lp_.cost.data(), n_, 0.0);
-    double most = 0.0;
-    for (const double value : z) most = std::max(most, value);
+    const auto add = [&](int row, double factor) {
+      for (int j = 0; j < n_; ++j) lp_.cost.data()[j] += factor * entry(row, j);
+    };
     for (int k = 0; k < n_; ++k) {
-      if (node.fixed[at(k)] >= 0) continue;
-      const double w = slack(k, z) / unit_[at(k)];
-      if (z[at(k)] <= w) {
-        lp_.cost.data()[k] += 1.0;
-        continue;
+      if (node.fixed[at(k)] >= 0 || !branches(k)) continue;
+      const signed char nearest = all[at(k)].order().front();
+      if (nearest == side::kZero) {
+        // Between two bounds w has no sign that ends its fall.
+        if (program_.row_lower[at(k)] > -kInfinity) add(k, 1.0 / unit_[at(k)]);
+        if (program_.row_upper[at(k)] < kInfinity) add(k, -1.0 / unit_[at(k)]);
+      } else if (program_.is_friction(k)) {
+        const int row = program_.limit_row(k);
+        nearest == side::kLower ? add(row + 1, 1.0) : add(row, -1.0);
+      } else {
+        lp_.cost.data()[k] += nearest == side::kLower ? 1.0 : -1.0;
       }
-      for (int j = 0; j < n_; ++j) lp_.cost.data()[j] += entry(k, j) / unit_[at(k)];
     }
   }
 
-  /// Whether the margin of y is more than data that may be rounding could give it.
-  [[nodiscard]] bool clears_noise(const Node& node, const Values& y, double bound) const {
+  /// Whether the margin of y, of the programme as it stands, is more than data that may be rounding
+  /// could give it.
+  [[nodiscard]] bool clears_noise(const Values& y) const {
+    const int rows = program_.rows();
     double highest = 0.0, noise = 0.0;
     for (int i = 0; i < n_; ++i) {
-      highest += vector_[at(i)] * y[at(i)];
+      highest += problem_.vector[i] * y[at(i)];
       noise += std::fabs(y[at(i)]) * unit_[at(i)] * noise_;
     }
     for (int j = 0; j < n_; ++j) {
-      if (node.fixed[at(j)] == 0) continue;
+      const double low = program_.column_lower[at(j)], high = program_.column_upper[at(j)];
+      if (low == 0.0 && high == 0.0) continue;
       double pull = 0.0, size = 0.0;
-      for (int i = 0; i < n_; ++i) {
+      for (int i = 0; i < rows; ++i) {
         pull += entry(i, j) * y[at(i)];
         size += std::fabs(entry(i, j) * y[at(i)]);
       }
-      if (pull > certificate::noise_floor(n_) * size && bound < kInfinity) highest += pull * bound;
+      if (std::fabs(pull) <= certificate::noise_floor(n_) * size) continue;
+      const double bound = pull > 0.0 ? high : low;
+      if (std::isfinite(bound)) highest += pull * bound;
     }
     return highest + noise < 0.0;
   }
 
   int n_;
-  Values matrix_, vector_;
+  bool is_lcp_;
+  certificate::BoxedLcpData problem_;
+  boxed::TreeProgram program_;
   const LcpDecisionSettings& settings_;
-  Values judge_memory_, proof_memory_, unit_;
-  double largest_ = 0.0;  // |q_i| over the least of the columns' largest entries
+  Values judge_memory_, proof_memory_, unit_, w_;
+  double largest_ = 0.0;  // |q_i| over the least of the columns' largest entries, or a bound
   double noise_ = 0.0;
   LpBatch lp_;
   std::vector<LcpTreeNode> tree_;
   std::vector<Leaf> leaves_;
   LcpDecision found_;
 };
+
+/// What `known` says of problem p, where it decides it; true then.
+template <class Result>
+bool is_decided(const Result& known, std::int64_t p, int n, LcpDecision& decision) {
+  const Status status = known.status.host()[static_cast<std::size_t>(p)];
+  decision.status = status;
+  decision.residual = known.residual.host()[static_cast<std::size_t>(p)];
+  if (status == Status::solved) {
+    decision.solution.assign(known.solution.data() + p * n, known.solution.data() + (p + 1) * n);
+  } else if (status == Status::infeasible) {
+    decision.leaf_farkas.emplace_back(known.farkas.data() + p * n,
+                                      known.farkas.data() + (p + 1) * n);
+  }
+  return status == Status::solved || status == Status::infeasible ||
+         status == Status::invalid_input;
+}
 
 }  // namespace
 
@@ -334,21 +505,40 @@ std::vector<LcpDecision> decide_lcp(const LcpBatch& batch, const LcpDecisionSett
   first.threads = settings.threads;
   const LcpResult known = solve_lcp(batch, first);
   const int n = batch.order;
+  const Values zero(at(n), 0.0), infinite(at(n), kInfinity);
   std::vector<LcpDecision> decisions(static_cast<std::size_t>(batch.problems));
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     LcpDecision& decision = decisions[static_cast<std::size_t>(p)];
-    const Status status = known.status.host()[static_cast<std::size_t>(p)];
-    decision.status = status;
-    decision.residual = known.residual.host()[static_cast<std::size_t>(p)];
-    if (status == Status::solved) {
-      decision.solution.assign(known.solution.data() + p * n, known.solution.data() + (p + 1) * n);
-    } else if (status == Status::infeasible) {
-      decision.leaf_farkas.emplace_back(known.farkas.data() + p * n,
-                                        known.farkas.data() + (p + 1) * n);
-    } else if (status != Status::invalid_input) {
-      decision =
-          Decide(batch.matrix.data() + p * n * n, batch.vector.data() + p * n, n, settings).run();
-    }
+    if (is_decided(known, p, n, decision)) return;
+    const certificate::BoxedLcpData problem{n,
+                                            batch.matrix.data() + p * n * n,
+                                            batch.vector.data() + p * n,
+                                            zero.data(),
+                                            infinite.data(),
+                                            nullptr,
+                                            nullptr};
+    decision = Decide(problem, true, settings).run();
+  });
+  return decisions;
+}
+
+std::vector<LcpDecision> decide_boxed_lcp(const BoxedLcpBatch& batch, const BoxedLcpResult& known,
+                                          const LcpDecisionSettings& settings) {
+  const int n = batch.order;
+  std::vector<LcpDecision> decisions(static_cast<std::size_t>(batch.problems));
+  parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
+    LcpDecision& decision = decisions[static_cast<std::size_t>(p)];
+    if (is_decided(known, p, n, decision)) return;
+    const std::int64_t first_row = p * n;
+    const bool rubs = !batch.findex.empty();
+    const certificate::BoxedLcpData problem{n,
+                                            batch.matrix.data() + first_row * n,
+                                            batch.vector.data() + first_row,
+                                            batch.lower.data() + first_row,
+                                            batch.upper.data() + first_row,
+                                            rubs ? batch.findex.data() + first_row : nullptr,
+                                            rubs ? batch.friction.data() + first_row : nullptr};
+    decision = Decide(problem, false, settings).run();
   });
   return decisions;
 }
