@@ -88,7 +88,9 @@ class BoxedLcpJudgeOf {
       double share = relative_share(i, z);
       if (share > kLcpClose) {
         const double room = at_.value[i] > 0.0 ? z[i] - at_.low[i] : at_.high[i] - z[i];
-        if (room < kernels::kInfinity) share = kernels::smaller(share, at_.known[i] * room);
+        if (room < kernels::kInfinity && at_.known[i] > 0.0) {
+          share = kernels::smaller(share, at_.known[i] * room);
+        }
       }
       at_.known[i] = share;
     });
@@ -182,7 +184,8 @@ class BoxedLcpJudgeOf {
     }
   }
 
-  /// known_j = the largest share of a row's datum that z_j of one has.
+  /// known_j = the largest share of a row's datum that z_j of one has, by its friction rows' limits
+  /// too; 0 where it is in no row.
   CAROM_HOST_DEVICE void feel_columns() const {
     lanes_.for_each(n_, [&](int j) {
       double most = 0.0;
@@ -191,6 +194,13 @@ class BoxedLcpJudgeOf {
         most = kernels::larger(most, magnitude(entry(i, j)) / datum);
       }
       at_.known[j] = most;
+    });
+    if (problem_.findex == nullptr) return;
+    lanes_.for_each(n_, [&](int j) {
+      for (int i = 0; i < n_; ++i) {
+        if (problem_.index(i) != j) continue;
+        at_.known[j] = kernels::larger(at_.known[j], problem_.friction[i] * at_.known[i]);
+      }
     });
   }
 

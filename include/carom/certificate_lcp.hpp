@@ -130,7 +130,8 @@ class LcpJudge {
     MaxAbs<> worst;
     for (int i = 0; i < n_; ++i) {
       double share = relative(0.0, i);
-      if (share > kLcpClose && at_.z[i] > 0.0 && at_.value[i] > 0.0) {
+      // A z_i that is in no row has no size that could be small.
+      if (share > kLcpClose && at_.z[i] > 0.0 && at_.value[i] > 0.0 && at_.known[i] > 0.0) {
         share = kernels::smaller(share, at_.known[i] * at_.z[i]);
         conceded_ = true;
       }

@@ -14,19 +14,26 @@ from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Status, checked, result
 from ._settings import in_words, takes_settings
-from .solvers import Proven, _problem
+from .decisions import decide_open
+from .solvers import Decided, _problem
 
 __all__ = ["BoxedLcpResult", "solve_affine_vi", "solve_boxed_lcp", "solve_mixed_lcp"]
 
 
 @result
-class BoxedLcpResult(Proven):
+class BoxedLcpResult(Decided):
     """solution (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas y (n, k) where
     the status is infeasible: y_i >= 0 where hi_i is absent, y_i <= 0 where lo_i is, otherwise and in
     friction rows 0, and y'(M z + q) < 0 for every z in the box. With findex: limit (n, k) of friction
-    rows, the half width of their box, and limit_error (n), None without."""
+    rows, the half width of their box, and limit_error (n), None without.
+
+    Where one vector does not prove that there is no answer, farkas is NaN and a tree does: as LcpResult has
+    it, with the side 2 for z at its upper bound, and two more columns of leaf_farkas for each friction row."""
 
     problem: dict[str, Any]
+    bound: Any = None
+    tree: Any = None
+    leaf_farkas: Any = None
 
     def _judged(self) -> np.ndarray:
         n, k = self.solution.shape
@@ -36,8 +43,7 @@ class BoxedLcpResult(Proven):
             for name, value in self.problem.items()
             if isinstance(value, np.ndarray)
         }
-        found: np.ndarray = _core.boxed_lcp_residuals(arrays, self.to_dict(), n, k, frozen)
-        return found
+        return self._trees_judged(_core.boxed_lcp_residuals(arrays, self.to_dict(), n, k, frozen))
 
     @property
     def z(self) -> np.ndarray:
@@ -50,7 +56,7 @@ class BoxedLcpResult(Proven):
     def pressed_rows(self, problem: int = 0) -> np.ndarray:
         """Of an infeasible problem: the rows whose multipliers prove it, (r). With contact rows these are
         the contacts that press against each other, a state of self-stress: no answer opens all of them."""
-        if self.status[problem] != Status.infeasible:
+        if self.status[problem] != Status.infeasible or np.isnan(self.farkas[problem]).any():
             return np.zeros(0, dtype=np.int64)
         y = np.abs(self.farkas[problem])
         return np.flatnonzero(y > 1e-9 * y.max(initial=0.0))
@@ -60,6 +66,8 @@ class BoxedLcpResult(Proven):
         status = Status(int(self.status[problem]))
         if status != Status.infeasible:
             return f"problem {problem} is {status.name}"
+        if np.isnan(self.farkas[problem]).any():
+            return f"problem {problem} is {self.decision(problem).message()}"
         rows = ", ".join(map(str, self.pressed_rows(problem).tolist()))
         if not rows:
             return f"problem {problem} is infeasible: a lower bound exceeds its upper bound"
@@ -98,10 +106,12 @@ def _friction(findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
 
 @takes_settings(_core.boxed_lcp_settings())
 def solve_boxed_lcp(
-    M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None,
+    M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None, max_nodes: int = 500,
     backend: str = "auto", strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> BoxedLcpResult:  # fmt: skip
-    """Solves boxed LCPs, with friction indices where wanted.
+    """Solves boxed LCPs, with friction indices where wanted. What paths leave open is decided by a tree over
+    the pairs (z_i, w_i) of at most max_nodes: an answer, or a proof that there is none. That may take thousands
+    of times as long; max_nodes=0 leaves it.
 
     lo <= z <= hi and w = M z + q with w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i and w_i = 0
     between: the variational inequality over a box (Facchinei and Pang 2003). An LCP has lo = 0 and no hi, an
@@ -137,12 +147,31 @@ def solve_boxed_lcp(
         raise refuse("friction", "given without findex", "findex says which rows are friction")
     batch.add("lower", low, "k")
     batch.add("upper", high, "k")
-    answer = _core.solve_boxed_lcp(batch.arrays(), batch.problems, k, in_words(settings), backend)
+    arrays = batch.arrays()
+    answer = _core.solve_boxed_lcp(arrays, batch.problems, k, in_words(settings), backend)
     problem = _problem(
         batch, _core.boxed_lcp_settings(), settings,
         friction_law=settings.get("friction_law", "simultaneous"),
     )  # fmt: skip
-    return checked(BoxedLcpResult(**answer, problem=problem), on_error)
+    if settings.get("max_pivots", 0) > 0 or problem["friction_law"] == "ode":
+        max_nodes = 0
+    decided = {"tolerance": problem["tolerance"], "threads": settings.get("threads", 0), "max_nodes": max_nodes}
+    before = answer["status"].copy()
+    trees = decide_open(arrays, answer, decided)
+    _complete(arrays, answer, np.flatnonzero((answer["status"] == Status.solved) & (before != Status.solved)))
+    return checked(BoxedLcpResult(**answer, problem=problem, **trees), on_error)
+
+
+def _complete(arrays: dict[str, np.ndarray], answer: dict[str, Any], problems: np.ndarray) -> None:
+    """slack and limits of the answers that trees found."""
+    for p in problems:
+        own = {name: array[0 if len(array) == 1 else p] for name, array in arrays.items()}
+        z = answer["solution"][p]
+        answer["slack"][p] = own["matrix"] @ z + own["vector"]
+        if "findex" in own:
+            rows = np.flatnonzero(own["findex"] >= 0)
+            answer["limit"][p, rows] = own["friction"][rows] * z[own["findex"][rows]]
+            answer["limit_error"][p] = 0.0
 
 
 def _joined(field: str, blocks: list[tuple[str, Any, int]]) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""LCPs that Lemke's method leaves on a ray, decided: an answer, or a proof that there is none."""
+"""LCPs, boxed ones too, that paths leave open, decided: an answer, or a proof that there is none."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ __all__ = ["LcpDecision", "decide_lcp"]
 @dataclasses.dataclass(frozen=True, eq=False)
 class LcpDecision:
     """status solved, infeasible, ray (undecided) or invalid_input; solution z (k) or None; nodes looked at;
-    where infeasible the proof: tree (nodes, 3) of parent, pair and side (0: z_pair = 0, 1: w_pair = 0), the
-    root (-1, -1, -1) first, or empty; leaf_farkas (leaves, k), of the nodes without children in their order;
-    bound: infinite where there is no answer at all, else there is none with all z_j <= bound."""
+    where infeasible the proof: tree (nodes, 3) of parent, pair and side (0: z_pair at its lower bound, 1:
+    w_pair = 0, 2: z_pair at its upper bound), the root (-1, -1, -1) first, or empty; leaf_farkas (leaves, k),
+    with two more columns for each friction row, of the nodes without children in their order; bound:
+    infinite where there is no answer at all, else there is none with all |z_j| <= bound that have no bound
+    of their own."""
 
     status: Any
     solution: np.ndarray | None
@@ -33,20 +35,30 @@ class LcpDecision:
 
     def verify(self, tolerance: float | None = None) -> bool:
         """Whether the answer, or every leaf and branch of the tree, is proven anew from M and q."""
-        M, q = self.problem["matrix"], self.problem["vector"]
         limit = self.problem["tolerance"] if tolerance is None else tolerance
+        k = len(self.problem["vector"])
         if self.status == Status.solved:
-            given = {"matrix": M[None], "vector": q[None]}
+            nothing = np.full((1, k), np.nan)
+            given = {name: value[None] for name, value in self._arrays().items()}
             answer = {
-                "solution": self.solution[None], "farkas": None,  # type: ignore[index]
+                "solution": self.solution[None], "farkas": nothing,  # type: ignore[index]
                 "status": np.zeros(1, np.uint8),
             }  # fmt: skip
-            return bool(_core.lcp_residuals(given, answer, 1, len(q))[0] <= limit)
-        if self.status != Status.infeasible:
-            return False
+            if "lower" in given:
+                return bool(_core.boxed_lcp_residuals(given, answer, 1, k, False)[0] <= limit)
+            return bool(_core.lcp_residuals(given, answer, 1, k)[0] <= limit)
+        return self.status == Status.infeasible and self.proof_residual() <= limit
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {name: value for name, value in self.problem.items() if isinstance(value, np.ndarray)}
+
+    def proof_residual(self) -> float:
+        """The largest residual of the leaves' vectors, recomputed; infinite where a side of a branch is missing
+        or a vector proves nothing."""
         tree = np.ascontiguousarray(self.tree, dtype=np.int32)
         leaves = np.ascontiguousarray(self.leaf_farkas, dtype=np.float64)
-        return bool(_core.lcp_tree_residual(M, q, tree, leaves, float(self.bound)) <= limit)
+        given = {name: np.ascontiguousarray(value) for name, value in self._arrays().items()}
+        return float(_core.lcp_tree_residual(given, tree, leaves, float(self.bound)))
 
     def message(self) -> str:
         """What the status says, in a sentence."""
@@ -56,7 +68,7 @@ class LcpDecision:
             return f"{self.status.name}: undecided after {self.nodes} nodes"
         if np.isinf(self.bound):
             return f"infeasible: no answer, by {len(self.leaf_farkas)} Farkas vectors"
-        return f"infeasible: no answer with all z <= {self.bound:.3g}, by {len(self.leaf_farkas)} Farkas vectors"
+        return f"infeasible: no answer with all |z| <= {self.bound:.3g}, by {len(self.leaf_farkas)} Farkas vectors"
 
 
 _OPEN = (Status.ray, Status.inaccurate, Status.numerical_error, Status.iteration_limit)
@@ -66,16 +78,19 @@ def decide_open(
     arrays: dict[str, np.ndarray], answer: dict[str, Any], settings: dict[str, Any]
 ) -> dict[str, np.ndarray]:
     """Decides the problems that `answer` leaves open, writes answers and single proofs into its arrays and
-    returns the trees: bound (n), tree (t, 4) of problem, parent, pair, side, leaf_farkas (l, k)."""
+    returns the trees: bound (n), tree (t, 4) of problem, parent, pair, side, leaf_farkas (l, k), with two
+    more columns for each friction row, zero where a problem has fewer than others."""
     n, k = answer["solution"].shape
-    bound, trees, leaves = np.full(n, np.inf), [np.zeros((0, 4), np.int32)], [np.zeros((0, k))]
+    decide = _core.decide_boxed_lcp if "lower" in arrays else _core.decide_lcp
+    width = k + 2 * int((arrays["findex"] >= 0).sum(axis=1).max(initial=0)) if "findex" in arrays else k
+    bound, trees, leaves = np.full(n, np.inf), [np.zeros((0, 4), np.int32)], [np.zeros((0, width))]
     rows = np.flatnonzero(np.isin(answer["status"], _OPEN))
     if rows.size and settings.get("max_nodes") != 0:
         whole = {
             name: np.ascontiguousarray(np.broadcast_to(array, (n, *array.shape[1:]))[rows])
             for name, array in arrays.items()
         }
-        for p, one in zip(rows, _core.decide_lcp(whole, len(rows), k, in_words(settings))):
+        for p, one in zip(rows, decide(whole, len(rows), k, in_words(settings))):
             if one["status"] not in (Status.solved, Status.infeasible):
                 continue
             answer["status"][p], answer["residual"][p] = one["status"], one["residual"]
@@ -83,12 +98,13 @@ def decide_open(
             if one["status"] == Status.solved:
                 continue
             bound[p] = one["bound"]
-            if len(one["tree"]) <= 1 and np.isinf(bound[p]):
+            own = np.asarray(one["leaf_farkas"])
+            if len(one["tree"]) <= 1 and np.isinf(bound[p]) and own.shape[1] == k:
                 if answer.get("farkas") is not None:
-                    answer["farkas"][p] = one["leaf_farkas"][0]
+                    answer["farkas"][p] = own[0]
                 continue
             trees.append(np.insert(np.asarray(one["tree"], np.int32), 0, p, axis=1))
-            leaves.append(np.asarray(one["leaf_farkas"]))
+            leaves.append(np.pad(own, ((0, 0), (0, width - own.shape[1]))))
     return {"bound": bound, "tree": np.concatenate(trees), "leaf_farkas": np.concatenate(leaves)}
 
 

@@ -52,8 +52,40 @@ class Proven(Batched):
             return np.asarray(self.residuals() <= bound)
 
 
+class Decided(Proven):
+    """Answers of which some have a tree for a proof: tree (t, 4) of problem, parent, pair, side, and leaf_farkas
+    (l, k), problem after problem; bound (n), infinite unless all that is proven is that no answer has all
+    |z| <= bound."""
+
+    _apart = ("tree", "leaf_farkas")
+
+    def decision(self, problem: int = 0) -> LcpDecision:
+        """Of one problem: message(), verify() and, where infeasible, its tree or its vector."""
+        p, status = range(len(self.status))[problem], Status(int(self.status[problem]))
+        given = {
+            name: value[0 if len(value) == 1 else p] for name, value in self.problem.items() if isinstance(value, np.ndarray)
+        }
+        own = np.zeros((0, 3), np.int32) if self.tree is None else self.tree[self.tree[:, 0] == p, 1:]
+        leaves = np.zeros((0, self.solution.shape[1]))
+        if len(own):
+            before = sum(_leaves(self.tree[self.tree[:, 0] == i, 1:]) for i in np.unique(self.tree[:, 0]) if i < p)
+            rows = len(given["vector"]) + 2 * int((given.get("findex", np.zeros(0)) >= 0).sum())
+            leaves = self.leaf_farkas[before : before + _leaves(own), :rows]
+        elif status == Status.infeasible and self.farkas is not None:
+            leaves = self.farkas[p][None]
+        return LcpDecision(
+            status, self.solution[p] if status == Status.solved else None, float(self.residual[p]), len(own), own, leaves,
+            np.inf if self.bound is None else float(self.bound[p]), {**given, "tolerance": self.problem["tolerance"]},
+        )  # fmt: skip
+
+    def _trees_judged(self, found: np.ndarray) -> np.ndarray:
+        for p in np.unique(self.tree[:, 0]) if self.tree is not None else ():
+            found[p] = self.decision(int(p)).proof_residual()
+        return found
+
+
 @result
-class LcpResult(Proven, Differentiable):
+class LcpResult(Decided, Differentiable):
     """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k); farkas (n, k): y >= 0
     with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates.
 
@@ -61,7 +93,6 @@ class LcpResult(Proven, Differentiable):
     problem, parent, pair, side, and leaf_farkas (l, k), problem after problem; bound (n), infinite unless all
     that is proven is that no answer has all z <= bound. decision(p) has those of one problem."""
 
-    _apart = ("tree", "leaf_farkas")
     w: np.ndarray
     problem: dict[str, Any]
     bound: Any = None
@@ -127,32 +158,8 @@ class LcpResult(Proven, Differentiable):
         )
         return made
 
-    def decision(self, problem: int = 0) -> LcpDecision:
-        """Of one problem: message(), verify() and, where infeasible, its tree or its vector."""
-        p, status = range(len(self.status))[problem], Status(int(self.status[problem]))
-        own = self.tree[self.tree[:, 0] == p, 1:]
-        leaves = np.zeros((0, self.solution.shape[1]))
-        if len(own):
-            before = sum(_leaves(self.tree[self.tree[:, 0] == i, 1:]) for i in np.unique(self.tree[:, 0]) if i < p)
-            leaves = self.leaf_farkas[before : before + _leaves(own)]
-        elif status == Status.infeasible and self.farkas is not None:
-            leaves = self.farkas[p][None]
-        given = {
-            name: value[0 if len(value) == 1 else p] for name, value in self.problem.items() if isinstance(value, np.ndarray)
-        }
-        return LcpDecision(
-            status, self.solution[p] if status == Status.solved else None, float(self.residual[p]), len(own), own, leaves,
-            float(self.bound[p]), {**given, "tolerance": self.problem["tolerance"]},
-        )  # fmt: skip
-
     def _judged(self) -> np.ndarray:
-        found: np.ndarray = _core.lcp_residuals(self.problem, self.to_dict(), *self.solution.shape)
-        for p in np.unique(self.tree[:, 0]) if self.tree is not None else ():
-            own = self.decision(int(p))
-            found[p] = _core.lcp_tree_residual(
-                own.problem["matrix"], own.problem["vector"], np.ascontiguousarray(own.tree), own.leaf_farkas, own.bound
-            )
-        return found
+        return self._trees_judged(_core.lcp_residuals(self.problem, self.to_dict(), *self.solution.shape))
 
     @property
     def z(self) -> np.ndarray:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <carom/boxed_lcp.hpp>
@@ -88,16 +89,8 @@ nb::object residuals(const nb::dict& problem, const nb::dict& answer, std::int64
 }
 
 /// One dict a problem.
-nb::list decide(const nb::dict& arrays, std::int64_t problems, int order,
-                const nb::dict& settings) {
-  LcpBatch batch;
-  static_cast<LcpSizes&>(batch) = {problems, order};
-  borrow(batch, batch, arrays);
-  const auto chosen = settings_from<LcpDecisionSettings>(settings);
-  auto decisions = list_in_pieces(
-      batch, [&](const LcpBatch& piece, std::int64_t) { return decide_lcp(piece, chosen); }, 16);
+nb::list listed(std::vector<LcpDecision> decisions) {
   nb::list result;
-  const auto n = static_cast<std::size_t>(order);
   for (LcpDecision& own : decisions) {
     std::vector<std::int32_t> tree;
     for (const LcpTreeNode& node : own.tree) {
@@ -106,35 +99,73 @@ nb::list decide(const nb::dict& arrays, std::int64_t problems, int order,
     std::vector<double> leaves;
     for (const auto& y : own.leaf_farkas) leaves.insert(leaves.end(), y.begin(), y.end());
     nb::dict entry;
-    const std::size_t rows = own.tree.size(), count = own.leaf_farkas.size();
+    const std::size_t nodes = own.tree.size(), count = own.leaf_farkas.size();
+    const std::size_t rows = count > 0 ? own.leaf_farkas.front().size() : 0;
     entry["status"] = static_cast<int>(own.status);
     entry["solution"] = array_of(std::move(own.solution));
     entry["residual"] = own.residual;
     entry["nodes"] = own.nodes;
     entry["bound"] = own.bound;
-    entry["tree"] = array_of(std::move(tree), {rows, 3});
-    entry["leaf_farkas"] = array_of(std::move(leaves), {count, n});
+    entry["tree"] = array_of(std::move(tree), {nodes, 3});
+    entry["leaf_farkas"] = array_of(std::move(leaves), {count, rows});
     result.append(entry);
   }
   return result;
 }
 
-/// Of one problem.
-double tree_residual(nb::handle matrix, nb::handle vector, nb::handle tree, nb::handle leaves,
-                     double bound) {
-  const auto m = borrowed<double>(matrix), q = borrowed<double>(vector),
-             y = borrowed<double>(leaves);
+void fill_leaves(const Buffer<double>& values, std::size_t rows, LcpDecision& decision) {
+  for (std::size_t i = 0; rows > 0 && i + rows <= values.size(); i += rows) {
+    decision.leaf_farkas.emplace_back(values.data() + i, values.data() + i + rows);
+  }
+}
+
+template <class Batch>
+nb::list decide(const nb::dict& arrays, std::int64_t problems, int order,
+                const nb::dict& settings) {
+  Batch batch;
+  static_cast<typename Batch::Sizes&>(batch) = {problems, order};
+  borrow(batch, batch, arrays);
+  const auto chosen = settings_from<LcpDecisionSettings>(settings);
+  return listed(list_in_pieces(
+      batch,
+      [&](const Batch& piece, std::int64_t) {
+        if constexpr (std::is_same_v<Batch, LcpBatch>) {
+          return decide_lcp(piece, chosen);
+        } else {
+          return decide_boxed_lcp(piece, chosen);
+        }
+      },
+      16));
+}
+
+/// Of one problem, with lower and upper that of a boxed LCP.
+double tree_residual(const nb::dict& problem, nb::handle tree, nb::handle leaves, double bound) {
+  BoxedLcpBatch batch;
+  const auto q = borrowed<double>(problem["vector"]), y = borrowed<double>(leaves);
   const auto nodes = borrowed<std::int32_t>(tree);
-  const std::size_t n = q.size();
+  const auto n = static_cast<int>(q.size());
   LcpDecision decision;
   decision.bound = bound;
   for (std::size_t i = 0; i + 2 < nodes.size(); i += 3) {
     decision.tree.push_back({nodes.data()[i], nodes.data()[i + 1], nodes.data()[i + 2]});
   }
-  for (std::size_t i = 0; n > 0 && i + n <= y.size(); i += n) {
-    decision.leaf_farkas.emplace_back(y.data() + i, y.data() + i + n);
+  std::size_t rows = q.size();
+  if (!problem.contains("lower")) {
+    const auto m = borrowed<double>(problem["matrix"]);
+    fill_leaves(y, rows, decision);
+    return lcp_tree_residual(n, m.data(), q.data(), decision);
   }
-  return lcp_tree_residual(static_cast<int>(n), m.data(), q.data(), decision);
+  static_cast<BoxedLcpSizes&>(batch) = {1, n};
+  borrow(batch, batch, problem);
+  const bool rubs = !batch.findex.empty();
+  for (std::size_t i = 0; i < q.size() && !decision.tree.empty(); ++i) {
+    if (rubs && batch.findex.data()[i] >= 0) rows += 2;
+  }
+  fill_leaves(y, rows, decision);
+  return boxed_lcp_tree_residual(
+      {n, batch.matrix.data(), q.data(), batch.lower.data(), batch.upper.data(),
+       rubs ? batch.findex.data() : nullptr, rubs ? batch.friction.data() : nullptr},
+      decision);
 }
 
 }  // namespace
@@ -145,10 +176,11 @@ void add_boxed_lcp(nb::module_& module) {
              "backend"_a);
   module.def("boxed_lcp_settings", described<BoxedLcpSettings>);
   module.def("boxed_lcp_residuals", residuals);
-  module.def("decide_lcp", decide, "arrays"_a, "problems"_a, "order"_a, "settings"_a);
+  module.def("decide_lcp", decide<LcpBatch>, "arrays"_a, "problems"_a, "order"_a, "settings"_a);
+  module.def("decide_boxed_lcp", decide<BoxedLcpBatch>, "arrays"_a, "problems"_a, "order"_a,
+             "settings"_a);
   module.def("lcp_decision_settings", described<LcpDecisionSettings>);
-  module.def("lcp_tree_residual", tree_residual, "matrix"_a, "vector"_a, "tree"_a, "leaves"_a,
-             "bound"_a);
+  module.def("lcp_tree_residual", tree_residual, "problem"_a, "tree"_a, "leaves"_a, "bound"_a);
 }
 
 }  // namespace carom::python

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "cli/judge_terms.hpp"
@@ -9,8 +8,6 @@ namespace carom::cli {
 using run::BoxedLcpProblem;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool is_friction(const BoxedLcpProblem& problem, std::size_t i) {
   return !problem.findex.empty() && problem.findex[i] >= 0;
@@ -62,6 +59,7 @@ void judge_infeasible(const BoxedLcpProblem& problem, Given& given) {
 }  // namespace
 
 void judge(const BoxedLcpProblem& problem, const std::string& status, Given& given) {
+  if (status == "infeasible" && given.has("tree")) return judge_tree(problem, given);
   if (status == "infeasible") return judge_infeasible(problem, given);
   if (status != "solved") refute("status {} has no proof for this kind", status);
   const std::size_t n = problem.vector.size();

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "cli/judge_terms.hpp"
 
 namespace carom::cli {
 
+using run::BoxedLcpProblem;
 using run::LcpProblem;
 
 namespace {
@@ -24,67 +26,15 @@ void judge_infeasible(const LcpProblem& lcp, Given& given) {
   }
 }
 
-/// A tree over the pairs, one of which is zero in every answer: both sides of every branch are
-/// there, and y of each leaf proves that {z >= 0, M z + q >= 0, its zeros, z <= bound} is empty.
-void judge_tree(const LcpProblem& lcp, Given& given) {
-  const std::size_t n = lcp.vector.size();
-  const MatrixView matrix{lcp.matrix, n, n};
-  const Numbers& tree = given.take_all("tree");
-  const Numbers& leaves = given.take_all("leaf_farkas");
-  const Numbers& bounds = given.take_all("bound");
-  if (tree.empty() || tree.size() % 3 != 0) refute("tree: must be nodes [parent, pair, side]");
-  if (bounds.size() != 1 || !(bounds[0] >= 0.0)) refute("bound: must be a number >= 0 or null");
-  const double bound = bounds[0];
-  const std::size_t nodes = tree.size() / 3;
-  std::vector<int> sides(nodes, 0);
-  std::vector<double> branched(nodes, -1.0);
-  if (tree[0] != -1.0) refute("tree[0]: must be the root, [-1, -1, -1]");
-  for (std::size_t i = 1; i < nodes; ++i) {
-    const double parent = tree[3 * i], pair = tree[3 * i + 1], side = tree[3 * i + 2];
-    const auto whole = [](double value, double end) {
-      return value >= 0.0 && value < end && value == std::floor(value);
-    };
-    if (!whole(parent, static_cast<double>(i)) || !whole(pair, static_cast<double>(n)) ||
-        !whole(side, 2.0)) {
-      refute("tree[{}] is [{}, {}, {}]: must be an earlier node, a pair and a side", i, parent,
-             pair, side);
-    }
-    const auto p = static_cast<std::size_t>(parent);
-    const int bit = side == 0.0 ? 1 : 2;
-    if ((branched[p] >= 0.0 && branched[p] != pair) || (sides[p] & bit) != 0) {
-      refute("tree[{}]: node {} has another pair or this side already", i, p);
-    }
-    branched[p] = pair;
-    sides[p] |= bit;
-  }
-  std::size_t leaf = 0;
-  for (std::size_t i = 0; i < nodes; ++i) {
-    if (sides[i] == 3) continue;
-    if (sides[i] != 0) refute("tree: node {} lacks a side of pair {}", i, branched[i]);
-    if (n * (leaf + 1) > leaves.size()) refute("leaf_farkas: leaf {} has none", leaf);
-    const Numbers y(leaves.begin() + static_cast<std::ptrdiff_t>(n * leaf),
-                    leaves.begin() + static_cast<std::ptrdiff_t>(n * (leaf + 1)));
-    std::vector<bool> z_zero(n, false), w_zero(n, false);
-    for (auto node = i; tree[3 * node] >= 0.0; node = static_cast<std::size_t>(tree[3 * node])) {
-      auto& zeros = tree[3 * node + 2] == 0.0 ? z_zero : w_zero;
-      zeros[static_cast<std::size_t>(tree[3 * node + 1])] = true;
-    }
-    Numbers most = products(lcp.vector, y);
-    const std::string margin = fmt::format("leaf {}: what y'(M z + q) reaches", leaf);
-    const double zero = beside(most, margin.c_str());
-    for (std::size_t k = 0; k < n; ++k) {
-      if (!std::isfinite(y[k]) || (y[k] < 0.0 && !w_zero[k])) {
-        refute("leaf_farkas[{}][{}] is {}: must be >= 0", leaf, k, y[k]);
-      }
-      const double pull = z_zero[k] ? 0.0 : total(matrix.column_by(k, y), zero);
-      if (!(pull > 0.0)) continue;
-      if (std::isinf(bound)) refute("leaf {}: entry {} of M'y is {}: must be <= 0", leaf, k, pull);
-      most.push_back(pull * bound);
-    }
-    beside(most, margin.c_str());
-    ++leaf;
-  }
-  if (n * leaf != leaves.size()) refute("leaf_farkas: {} leaves have a vector", leaf);
+/// The same problem with its bounds written out.
+BoxedLcpProblem boxed(const LcpProblem& lcp) {
+  BoxedLcpProblem box;
+  box.order = lcp.order;
+  box.matrix = lcp.matrix;
+  box.vector = lcp.vector;
+  box.lower.assign(lcp.vector.size(), 0.0);
+  box.upper.assign(lcp.vector.size(), std::numeric_limits<double>::infinity());
+  return box;
 }
 
 /// A contact approaches, and no force within the cones raises its normal velocity.
@@ -107,18 +57,23 @@ void judge_infeasible(const CoulombProblem& problem) {
 }  // namespace
 
 void judge(const LcpProblem& lcp, const std::string& status, Given& given) {
-  if (status == "infeasible" && given.has("tree")) return judge_tree(lcp, given);
+  if (status == "infeasible" && given.has("tree")) return judge_tree(boxed(lcp), given);
   if (status == "infeasible") return judge_infeasible(lcp, given);
   if (status != "solved") refute("status {} has no proof for this kind", status);
   const std::size_t n = lcp.vector.size();
   const MatrixView matrix{lcp.matrix, n, n};
   const Numbers& z = given.take("x", n);
   const Numbers& w = given.take("w", n);
-  std::vector<bool> felt(n, false);  // z_j is more than rounding in some row
+  std::vector<bool> felt(n, false);  // z_j is more than rounding in some row, or in no row at all
   for (std::size_t i = 0; i < n; ++i) {
     const Numbers terms = matrix.row_by(i, z);
     const double room = kRounding * std::max(largest(terms), std::fabs(lcp.vector[i]));
     for (std::size_t j = 0; j < n; ++j) felt[j] = felt[j] || std::fabs(terms[j]) > room;
+  }
+  for (std::size_t j = 0; j < n; ++j) {
+    bool any = false;
+    for (std::size_t i = 0; i < n; ++i) any = any || matrix.at(i, j) != 0.0;
+    felt[j] = any ? felt[j] : z[j] != 0.0;
   }
   for (std::size_t i = 0; i < n; ++i) {
     Numbers terms = matrix.row_by(i, z);

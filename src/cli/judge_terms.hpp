@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@
 namespace carom::cli {
 
 using Numbers = std::vector<double>;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline constexpr double kRounding =
     1e-8;  // of the largest term of a sum, which is taken for zero below
@@ -232,6 +235,9 @@ inline void require_objective(Numbers terms, double offset, double said) {
 
 void judge(const run::LcpProblem& lcp, const std::string& status, Given& given);
 void judge(const run::BoxedLcpProblem& problem, const std::string& status, Given& given);
+/// A tree over the pairs of z_k and w_k that proves `infeasible` (carom/types/lcp_decision.hpp):
+/// all sides of every branch are there, and y of each leaf proves that nothing has its sides.
+void judge_tree(const run::BoxedLcpProblem& box, Given& given);
 void judge(const run::LpProblem& lp, const std::string& status, Given& given);
 void judge(const run::QpProblem& qp, bool cones, const std::string& status, Given& given);
 void judge(const CoulombProblem& problem, const std::string& status, Given& given);

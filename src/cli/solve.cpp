@@ -47,7 +47,8 @@ With --json and --output every verdict comes with its proof; null where a status
         the inequalities have points tree, nodes [parent, pair k, side] with z_k (0) or w_k (1)
         zero, leaf_farkas y of each leaf, and bound: no answer has all z <= bound, null: none at all
   boxed_lcp  w; infeasible: farkas y, >= 0 where hi is absent, <= 0 where lo is, else 0, with
-        y'(M x + q) < 0 for every x in the box; limit of friction rows, with friction_law ode
+        y'(M x + q) < 0 for every x in the box, or a tree as of an lcp, with sides x_k at its
+        lower bound (0), w_k = 0 (1), x_k at its upper bound (2); limit of friction rows, with friction_law ode
         limit_error, how far these are from mu x
   lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
         objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
@@ -173,7 +174,7 @@ void print_counts(const run::Cases& cases, const run::CaseAnswers& answers) {
 // Of an infeasible problem with friction rows: the normal rows whose contacts press against each
 // other, a state of self-stress.
 std::string pressed_rows(const run::BoxedLcpProblem& problem, const run::CaseAnswer& answer) {
-  if (answer.status != Status::infeasible) return {};
+  if (answer.status != Status::infeasible || !answer.tree.nodes.empty()) return {};
   std::vector<std::size_t> rows;
   for (const auto& [key, values] : answer.proofs) {
     if (key != "farkas" || !values) continue;

@@ -57,6 +57,17 @@ BoxedLcpBatch batch_of(const std::vector<Problem>& problems) {
   return batch;
 }
 
+certificate::BoxedLcpData data_of(const BoxedLcpBatch& batch) {
+  const bool rubs = !batch.findex.empty();
+  return {batch.order,
+          batch.matrix.data(),
+          batch.vector.data(),
+          batch.lower.data(),
+          batch.upper.data(),
+          rubs ? batch.findex.data() : nullptr,
+          rubs ? batch.friction.data() : nullptr};
+}
+
 /// How far z is from the definition, in plain sums: the largest distance from its box and wrong w.
 double law_error(const Problem& problem, const double* z, const double* limit = nullptr) {
   double worst = 0.0;
@@ -172,9 +183,22 @@ Problem integer_problem(Random& random, int n, Kind kind) {
   return problem;
 }
 
+/// An answer or a tree, judged, where paths give neither.
+void expect_decided(const Problem& problem, bool solvable) {
+  const BoxedLcpBatch batch = batch_of({problem});
+  const LcpDecision decision = decide_boxed_lcp(batch).front();
+  ASSERT_EQ(to_string(decision.status), solvable ? "solved" : "infeasible");
+  if (solvable) {
+    EXPECT_LE(law_error(problem, decision.solution.data()), 1e-9);
+    return;
+  }
+  EXPECT_EQ(decision.bound, kInfinity);
+  EXPECT_LE(boxed_lcp_tree_residual(data_of(batch), decision), 1e-9);
+}
+
 TEST(BoxedLcp, VerdictsOfIntegerProblemsAgreeWithEnumeration) {
   Random random(7);
-  int infeasible = 0;
+  int infeasible = 0, by_tree = 0;
   for (const Kind kind : {Kind::any, Kind::semidefinite, Kind::monotone, Kind::skew}) {
     for (int trial = 0; trial < 300; ++trial) {
       const Problem problem = integer_problem(random, static_cast<int>(random.whole(1, 4)), kind);
@@ -190,11 +214,14 @@ TEST(BoxedLcp, VerdictsOfIntegerProblemsAgreeWithEnumeration) {
       } else {
         EXPECT_EQ(status, Status::ray);
         EXPECT_EQ(kind, Kind::any) << "monotone problems are decided";
+        expect_decided(problem, solvable);
+        ++by_tree;
       }
       EXPECT_TRUE(kind == Kind::any || (status == Status::solved) == solvable);
     }
   }
   EXPECT_GT(infeasible, 100);
+  EXPECT_GT(by_tree, 10);
 }
 
 TEST(BoxedLcp, FiniteBoxesAlwaysHaveAnAnswer) {
@@ -386,6 +413,84 @@ TEST(BoxedLcp, ProblemsOnWhichOthersFailed) {
     ++files;
   }
   EXPECT_EQ(files, 3);
+}
+
+// Diodes: free unknowns whose equations are singular, complementarity that is not monotone.
+TEST(DecideBoxedLcp, CircuitsOfOthers) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::data_folder() / "mixed_lcp")) {
+    SCOPED_TRACE(entry.path().filename());
+    const nlohmann::json json = nlohmann::json::parse(std::ifstream(entry.path()));
+    const auto n = static_cast<Eigen::Index>(json["q"].size());
+    const auto bound = [](const nlohmann::json& value, double absent) {
+      return value.is_null() ? absent : value.get<double>();
+    };
+    Problem problem{Matrix(n, n), Vector(n), Vector(n), Vector(n)};
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      for (Eigen::Index j = 0; j < n; ++j) {
+        problem.matrix(i, j) = json["M"][k][static_cast<std::size_t>(j)];
+      }
+      problem.vector[i] = json["q"][k];
+      problem.lower[i] = bound(json["lo"][k], -kInfinity);
+      problem.upper[i] = bound(json["hi"][k], kInfinity);
+    }
+    expect_decided(problem, json["expected_status"] == "solved");
+    ++files;
+  }
+  EXPECT_EQ(files, 6);
+}
+
+TEST(DecideBoxedLcp, TreesOfFrictionRowsAndNoneThatIsChanged) {
+  // |z_1| <= z_0, w_0 = 5 (z_0 + z_1) - 4 and w_1 = w_0 + 1: z_1 = z_0 asks for w_1 <= 0, and w_0
+  // is -1 then; w_1 = 0 has w_0 = -1, too; z_1 = -z_0 has w_0 = -4.
+  Problem problem{
+      Matrix::Constant(2, 2, 5.0), Vector(2), Vector(2), Vector(2), {-1, 0}, {0.0, 1.0}};
+  problem.vector << -4, -3;
+  problem.lower << 0, -kInfinity;
+  problem.upper << kInfinity, kInfinity;
+  const BoxedLcpBatch batch = batch_of({problem});
+  const LcpDecision decision = decide_boxed_lcp(batch).front();
+  ASSERT_EQ(decision.status, Status::infeasible);
+  EXPECT_EQ(decision.bound, kInfinity);
+  ASSERT_EQ(decision.tree.size(), 4U);
+  ASSERT_EQ(decision.leaf_farkas.front().size(), 4U);
+  const certificate::BoxedLcpData data = data_of(batch);
+  EXPECT_LE(boxed_lcp_tree_residual(data, decision), 1e-12);
+  LcpDecision changed = decision;
+  changed.tree.pop_back();
+  EXPECT_EQ(boxed_lcp_tree_residual(data, changed), kInfinity);
+  changed = decision;
+  for (double& y : changed.leaf_farkas.back()) y = -y;
+  EXPECT_EQ(boxed_lcp_tree_residual(data, changed), kInfinity);
+  changed = decision;
+  changed.leaf_farkas.pop_back();
+  EXPECT_EQ(boxed_lcp_tree_residual(data, changed), kInfinity);
+  changed = decision;
+  changed.tree.back().side = changed.tree[1].side;
+  EXPECT_EQ(boxed_lcp_tree_residual(data, changed), kInfinity);
+  // with less of q_0 z_1 = z_0 is an answer
+  problem.vector[0] = -2.0;
+  expect_decided(problem, true);
+  const BoxedLcpBatch other = batch_of({problem});
+  EXPECT_EQ(boxed_lcp_tree_residual(data_of(other), decision), kInfinity);
+}
+
+// Row 0 asks for z_0 = 3. That column 0 is zero does not make another z_0 as good, least of all
+// where row 1 is friction of it.
+TEST(BoxedLcp, UnknownsInNoRowHaveTheirBoundsToo) {
+  Problem problem{Matrix::Zero(2, 2), Vector(2), Vector(2), Vector(2), {-1, 0}, {0.0, 0.25}};
+  problem.matrix(1, 1) = -3.0;
+  problem.vector << -3, -1;
+  problem.lower << 0, -kInfinity;
+  problem.upper << 3, kInfinity;
+  const BoxedLcpBatch batch = batch_of({problem});
+  std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(2)));
+  certificate::BoxedLcpJudge judge(data_of(batch), memory.data());
+  const double wrong[] = {0.0, 0.0}, right[] = {3.0, 0.75};
+  EXPECT_GE(judge.residual(wrong), 0.5);
+  EXPECT_EQ(judge.residual(right), 0.0);
+  expect_decided(problem, true);
 }
 
 TEST(BoxedLcp, WrongAnswersAreSeen) {
