@@ -173,7 +173,7 @@ class LpScales {
 
  protected:
   static constexpr bool kKnown = PaddedColumns > 0;
-  static constexpr int kKnownRows = kKnown ? PaddedRows : 0;
+  static constexpr int kKnownRows = kKnown ? PaddedRows : 0;  // NOLINT(bugprone-branch-clone)
   using Reals = kernels::WorkspaceReals<Lanes>;
   using Places = std::conditional_t<kKnown, LpScalesLayout<Reals>, const LpScalesLayout<Reals>&>;
 

@@ -58,6 +58,7 @@ class Decided(Proven):
     |z| <= bound."""
 
     _apart = ("tree", "leaf_farkas")
+    problem: dict[str, Any]
 
     def decision(self, problem: int = 0) -> LcpDecision:
         """Of one problem: message(), verify() and, where infeasible, its tree or its vector."""

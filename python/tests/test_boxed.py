@@ -138,3 +138,19 @@ def test_refusals():
             carom.solve_boxed_lcp(M, q, [0, -np.inf], None, **arguments)
     with pytest.raises(carom.InvalidInput, match="A"):
         carom.solve_mixed_lcp(np.eye(3), M, np.eye(2), np.eye(2), q, q)
+
+
+def test_a_tree_decides_what_paths_leave_open():
+    # |z_1| <= z_0, w_0 = 5 (z_0 + z_1) + q_0, w_1 = 5 (z_0 + z_1) - 3: no answer for q_0 = -4; z_1 = z_0 for -2.
+    M, findex, mu = np.full((2, 2), 5.0), [-1, 0], [0.0, 1.0]
+    q = np.array([[-4.0, -3.0], [-2.0, -3.0]])
+    found = carom.solve_boxed_lcp(M, q, [0.0, -np.inf], [np.inf, np.inf], findex=findex, mu=mu)
+    assert found.status.tolist() == [Status.infeasible, Status.solved]
+    assert found.verify().all() and np.isinf(found.bound).all()
+    np.testing.assert_allclose(found.solution[1], [0.2, 0.2], atol=1e-12)
+    proof = found.decision(0)
+    assert proof.verify() and proof.leaf_farkas.shape[1] == 4 and "no answer" in found.message(0)
+    bare = carom.solve_boxed_lcp(M, q[:1], [0.0, -np.inf], [np.inf, np.inf], findex=findex, mu=mu, max_nodes=0)
+    assert bare.status[0] == Status.ray and not bare.verify()[0]
+    found.leaf_farkas[0] *= -1.0
+    assert found.verify().tolist() == [False, True]
