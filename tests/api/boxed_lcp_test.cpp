@@ -198,7 +198,7 @@ void expect_decided(const Problem& problem, bool solvable) {
 
 TEST(BoxedLcp, VerdictsOfIntegerProblemsAgreeWithEnumeration) {
   Random random(7);
-  int infeasible = 0, by_tree = 0;
+  int infeasible = 0;
   for (const Kind kind : {Kind::any, Kind::semidefinite, Kind::monotone, Kind::skew}) {
     for (int trial = 0; trial < 300; ++trial) {
       const Problem problem = integer_problem(random, static_cast<int>(random.whole(1, 4)), kind);
@@ -214,14 +214,11 @@ TEST(BoxedLcp, VerdictsOfIntegerProblemsAgreeWithEnumeration) {
       } else {
         EXPECT_EQ(status, Status::ray);
         EXPECT_EQ(kind, Kind::any) << "monotone problems are decided";
-        expect_decided(problem, solvable);
-        ++by_tree;
       }
       EXPECT_TRUE(kind == Kind::any || (status == Status::solved) == solvable);
     }
   }
   EXPECT_GT(infeasible, 100);
-  EXPECT_GT(by_tree, 10);
 }
 
 TEST(BoxedLcp, FiniteBoxesAlwaysHaveAnAnswer) {

@@ -30,6 +30,7 @@ using Values = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kOtherPaths = 2;
 constexpr int kStrongerNodes = 60;  // below leaves that need the bound, at least
+constexpr double kSmall = 1e-9;     // of the largest terms: may be what rounding left
 constexpr int kRootObjectives = 3;  // linear ones that draw the root's point to an answer
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -384,13 +385,16 @@ class Decide {
 
   /// Of every pair; w is left in w_.
   std::vector<Sides> sides_of(const Values& z) {
-    double most_z = 0.0, most_w = 0.0;
+    double most_z = 0.0, most_w = 0.0;  // no less than what may be rounding
     w_.resize(at(n_));
     for (int k = 0; k < n_; ++k) {
+      double size = std::fabs(problem_.vector[k]);
+      for (int j = 0; j < n_; ++j) size = std::max(size, std::fabs(entry(k, j) * z[at(j)]));
       w_[at(k)] = slack(k, z) / unit_[at(k)];
       const double room = std::min(z[at(k)] - lower(k, z), upper(k, z) - z[at(k)]);
-      if (room < kInfinity) most_z = std::max(most_z, room);
-      if (branches(k)) most_w = std::max(most_w, std::fabs(w_[at(k)]));
+      most_z = std::max({most_z, kSmall * std::fabs(z[at(k)]), room < kInfinity ? room : 0.0});
+      most_w = std::max(
+          {most_w, kSmall * size / unit_[at(k)], branches(k) ? std::fabs(w_[at(k)]) : 0.0});
     }
     if (!(most_z > 0.0)) most_z = 1.0;
     if (!(most_w > 0.0)) most_w = 1.0;
