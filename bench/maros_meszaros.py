@@ -50,14 +50,14 @@ def by_carom(P, q, A, low, high):
             "objective": float(0.5 * x @ P @ x + q @ x), "seconds": time.process_time() - start}
 
 
-def run(solver, file, answers):
-    answers.put(solver(*problem_of(file)))
+def run(solver, problem, answers):
+    answers.put(solver(*problem))
 
 
-def within(seconds, solver, file):
+def within(seconds, solver, problem):
     """What the solver says, in a process that ends after so many seconds."""
     answers = multiprocessing.Queue()
-    process = multiprocessing.Process(target=run, args=(solver, file, answers))
+    process = multiprocessing.Process(target=run, args=(solver, problem, answers))
     process.start()
     try:
         return answers.get(timeout=seconds)
@@ -80,7 +80,7 @@ def main():
         P, _, A, _, _ = problem_of(file)
         if len(P) > options.most or len(A) > 2.5 * options.most:
             continue
-        ours, peer = (within(options.seconds, solver, file) for solver in (by_carom, by_clarabel))
+        ours, peer = (within(options.seconds, solver, problem_of(file)) for solver in (by_carom, by_clarabel))
         entry = {"name": file.stem, "unknowns": len(P), "rows": len(A), "carom": ours, "clarabel": peer}
         if ours["status"] == "solved" and peer["status"] == "Solved":
             entry["difference"] = abs(ours["objective"] - peer["objective"]) / max(1.0, abs(peer["objective"]))

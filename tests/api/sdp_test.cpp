@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
+
 #include <cmath>
+#include <complex>
+#include <random>
 
 #include "support/message.hpp"
 #include "support/random_sdps.hpp"
@@ -100,6 +104,91 @@ TEST(Sdp, ProvesUnbounded) {
     for (std::size_t i = 0; i < 4; ++i) along += p.problem.objective[i] * r.ray[i];
     EXPECT_NEAR(along, 1.0, 1e-9);
   }
+}
+
+/// x' = a x + b u, y = c'x.
+struct LinearSystem {
+  Eigen::MatrixXd a;
+  Eigen::VectorXd b, c;
+
+  /// |c'(i w - a)^-1 b|^2.
+  [[nodiscard]] double gain(double w) const {
+    const Eigen::MatrixXcd shifted =
+        std::complex<double>(0.0, w) * Eigen::MatrixXcd::Identity(a.rows(), a.cols()) -
+        a.cast<std::complex<double>>();
+    return std::norm(c.cast<std::complex<double>>().dot(
+        shifted.fullPivLu().solve(b.cast<std::complex<double>>()).eval()));
+  }
+  /// Over all w, by a grid and the golden section around its best point.
+  [[nodiscard]] double largest_gain() const {
+    double best = gain(0.0), at = 0.0;
+    for (double e = -4.0; e <= 4.0; e += 0.004) {
+      const double w = std::pow(10.0, e), own = gain(w);
+      if (own > best) best = own, at = w;
+    }
+    double low = 0.98 * at, high = 1.02 * at;
+    for (int round = 0; round < 60; ++round) {
+      const double p = low + 0.381966 * (high - low), q = low + 0.618034 * (high - low);
+      (gain(p) > gain(q) ? high : low) = gain(p) > gain(q) ? q : p;
+    }
+    return std::max(best, gain(0.5 * (low + high)));
+  }
+  /// Maximise -g over P >= 0 and [-(a'P + P a) - c c', -P b; -b'P, g] >= 0 (the bounded real
+  /// lemma).
+  [[nodiscard]] SdpProblem programme() const {
+    const auto n = static_cast<int>(a.rows()), variables = n * (n + 1) / 2 + 1, k = n + 1;
+    SdpProblem sdp;
+    sdp.blocks = {k, n};
+    const auto size = static_cast<std::size_t>(k * k + n * n);
+    sdp.objective.assign(static_cast<std::size_t>(variables), 0.0);
+    sdp.objective.back() = -1.0;
+    sdp.constant.assign(size, 0.0);
+    sdp.coefficients.assign(size * static_cast<std::size_t>(variables), 0.0);
+    Eigen::Map<Eigen::MatrixXd>(sdp.constant.data(), k, k).topLeftCorner(n, n) = -c * c.transpose();
+    double* coefficient = sdp.coefficients.data();
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j <= i; ++j, coefficient += size) {
+        Eigen::MatrixXd e = Eigen::MatrixXd::Zero(n, n);
+        e(i, j) = e(j, i) = 1.0;
+        const Eigen::MatrixXd half = a.transpose() * e;
+        Eigen::Map<Eigen::MatrixXd> first(coefficient, k, k), second(coefficient + k * k, n, n);
+        first.topLeftCorner(n, n) = half + half.transpose();
+        first.topRightCorner(n, 1) = e * b;
+        first.bottomLeftCorner(1, n) = (e * b).transpose();
+        second = -e;
+      }
+    }
+    coefficient[k * k - 1] = -1.0;
+    return sdp;
+  }
+};
+
+// Their Schur complements have diagonals many powers of ten apart, as those of control problems in
+// public sets.
+TEST(Sdp, LargestGainsOfLinearSystems) {
+  std::mt19937 engine(5);
+  std::normal_distribution<double> normal;
+  const auto draw = [&](auto&& values) {
+    for (double& value : values.reshaped()) value = normal(engine);
+  };
+  constexpr int kSystems = 120;
+  int solved = 0;
+  for (int trial = 0; trial < kSystems; ++trial) {
+    const int n = 2 + trial % 6;
+    LinearSystem system{Eigen::MatrixXd(n, n), Eigen::VectorXd(n), Eigen::VectorXd(n)};
+    draw(system.a);
+    draw(system.b);
+    draw(system.c);
+    const double fastest = system.a.eigenvalues().real().maxCoeff();
+    system.a.diagonal().array() -= fastest + 0.05 + 0.5 * std::fabs(normal(engine));
+    const SdpResult result = solve_sdp(system.programme());
+    ASSERT_TRUE(result.status == Status::solved || result.status == Status::inaccurate) << trial;
+    const bool exact = result.status == Status::solved;
+    solved += exact ? 1 : 0;
+    const double truth = system.largest_gain();
+    EXPECT_NEAR(-result.objective, truth, (exact ? 1e-6 : 1e-4) * truth) << trial;
+  }
+  EXPECT_GE(solved, 98 * kSystems / 100);
 }
 
 TEST(Sdp, LeastEigenvalueByHand) {

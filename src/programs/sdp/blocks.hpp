@@ -14,14 +14,19 @@
 /// A programme's matrices block by block, each with the variables that it has.
 namespace carom::sdp {
 
-using Numbers = std::vector<double>;
-using Scratch = std::array<double, static_cast<std::size_t>(kMaxSdpBlock* kMaxSdpBlock)>;
+template <class Real>
+using NumbersOf = std::vector<Real>;
+using Numbers = NumbersOf<double>;
+template <class Real>
+using ScratchOf = std::array<Real, static_cast<std::size_t>(kMaxSdpBlock* kMaxSdpBlock)>;
 
-inline double product(const double* a, const double* b, std::size_t count) {
-  double sum = 0.0;
+template <class A, class B>
+auto product(const A* a, const B* b, std::size_t count) {
+  using Real = decltype(A() * B());
+  Real sum = 0.0;
   std::size_t i = 0;
   if (count >= 64) {  // four sums at a time, for registers
-    double part[4] = {};
+    Real part[4] = {};
     for (; i + 4 <= count; i += 4) {
       for (std::size_t k = 0; k < 4; ++k) part[k] += a[i + k] * b[i + k];
     }
@@ -30,9 +35,10 @@ inline double product(const double* a, const double* b, std::size_t count) {
   for (; i < count; ++i) sum += a[i] * b[i];
   return sum;
 }
-inline double largest(const Numbers& values) {
-  double size = 0.0;
-  for (const double v : values) size = std::max(size, std::fabs(v));
+template <class Real>
+Real largest(const NumbersOf<Real>& values) {
+  Real size = 0.0;
+  for (const Real v : values) size = std::max(size, std::fabs(v));
   return size;
 }
 
@@ -46,6 +52,7 @@ struct Block {
   }
 };
 
+/// Its methods compute in the numbers that they are given.
 class BlockForm {
  public:
   explicit BlockForm(const SdpProblem& problem) : p_(problem) {
@@ -74,11 +81,13 @@ class BlockForm {
   }
 
   /// C - sum y A, or - sum y A.
-  [[nodiscard]] Numbers slack(const Numbers& y, bool with_constant) const {
-    Numbers result = with_constant ? p_.constant : Numbers(size(), 0.0);
+  template <class Real>
+  [[nodiscard]] NumbersOf<Real> slack(const NumbersOf<Real>& y, bool with_constant) const {
+    NumbersOf<Real> result(size(), Real(0.0));
+    if (with_constant) std::copy(p_.constant.begin(), p_.constant.end(), result.begin());
     for (const Block& block : blocks_) {
       for (const int i : block.variables) {
-        const double value = y[static_cast<std::size_t>(i)];
+        const Real value = y[static_cast<std::size_t>(i)];
         const double* a = coefficient(static_cast<std::size_t>(i)) + block.at;
         for (std::size_t k = 0; k < block.size(); ++k) result[block.at + k] -= value * a[k];
       }
@@ -86,8 +95,9 @@ class BlockForm {
     return result;
   }
   /// <A_i, X>
-  [[nodiscard]] Numbers traces(const Numbers& x) const {
-    Numbers result(variables(), 0.0);
+  template <class Real>
+  [[nodiscard]] NumbersOf<Real> traces(const NumbersOf<Real>& x) const {
+    NumbersOf<Real> result(variables(), Real(0.0));
     for (const Block& block : blocks_) {
       for (const int i : block.variables) {
         const auto k = static_cast<std::size_t>(i);
@@ -96,11 +106,12 @@ class BlockForm {
     }
     return result;
   }
-  [[nodiscard]] double least_eigenvalue(const Numbers& matrix) const {
-    double least = std::numeric_limits<double>::infinity();
-    Scratch copy;
+  template <class Real>
+  [[nodiscard]] Real least_eigenvalue(const NumbersOf<Real>& matrix) const {
+    Real least = std::numeric_limits<Real>::infinity();
+    ScratchOf<Real> copy;
     for (const Block& block : blocks_) {
-      const double* from = matrix.data() + block.at;
+      const Real* from = matrix.data() + block.at;
       if (block.n == 1) {
         least = std::min(least, *from);
         continue;
@@ -112,16 +123,18 @@ class BlockForm {
   }
 
   /// <A_i, L A_k R> of symmetric L, R, upper part, by rows.
-  [[nodiscard]] Numbers schur(const Numbers& left, const Numbers& right) const {
+  template <class Real>
+  [[nodiscard]] NumbersOf<Real> schur(const NumbersOf<Real>& left,
+                                      const NumbersOf<Real>& right) const {
     const std::size_t m = variables();
-    Numbers result(m * m, 0.0);
-    Scratch half, whole;
+    NumbersOf<Real> result(m * m, Real(0.0));
+    ScratchOf<Real> half, whole;
     for (const Block& block : blocks_) {
       for (const int k : block.variables) {
         const auto column = static_cast<std::size_t>(k);
         if (block.n == 1) {
           const std::size_t at = block.at;
-          const double weighted = left[at] * coefficient(column)[at] * right[at];
+          const Real weighted = left[at] * coefficient(column)[at] * right[at];
           for (const int i : block.variables) {
             if (i > k) break;
             const auto row = static_cast<std::size_t>(i);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kFiner = 1e-3;  ///< of the tolerance, at the next try
 constexpr double kLeastTolerance = 1e-13;
+constexpr double kMostWork = 4e6;  ///< that is done again with more digits
 /// Largest y of an answer to a programme of size 1: where there is no y, or the optimum is not
 /// attained, the size of what seems to be an answer is the inverse of a power of its residual.
 constexpr double kLargestAnswer = 2e4;
@@ -21,6 +22,18 @@ double rounding(const double* a, const double* b, std::size_t count) {
   double sum = 0.0;
   for (std::size_t i = 0; i < count; ++i) sum += std::fabs(a[i] * b[i]);
   return 4.0 * std::numeric_limits<double>::epsilon() * sum;
+}
+
+/// Multiplications of an iteration, about.
+double work_of(const SdpProblem& problem) {
+  const BlockForm form(problem);
+  const auto m = static_cast<double>(form.variables());
+  double work = m * m * m / 3.0;
+  for (const Block& block : form.blocks()) {
+    const auto n = static_cast<double>(block.n), v = static_cast<double>(block.variables.size());
+    work += v * n * n * (2.0 * n + 0.5 * v);
+  }
+  return work;
 }
 
 /// SdpResult::residual of an answer, from only the programme.
@@ -56,9 +69,11 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
   const Scaled scaled(problem);
   SdpSettings finer = settings;  // whose own measure may differ from the given one's
   finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
+  const double first_tolerance = finer.tolerance;
   SdpResult best;
-  for (;;) {
-    SdpResult raw = solve(scaled.problem(), finer);
+  for (bool more_digits = false;;) {
+    SdpResult raw = more_digits ? solve_with_more_digits(scaled.problem(), finer)
+                                : solve(scaled.problem(), finer);
     const double size = largest(raw.y);
     const bool far = size > kLargestAnswer || size * size * raw.residual > kLooseAnswer;
     SdpResult result = scaled.original(std::move(raw));
@@ -72,8 +87,14 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
       return best;
     }
     const bool coarse = own <= finer.tolerance && finer.tolerance > kLeastTolerance;
-    if (!coarse) break;  // the method was at its end
-    finer.tolerance = std::max(kLeastTolerance, kFiner * finer.tolerance);
+    if (coarse) {
+      finer.tolerance = std::max(kLeastTolerance, kFiner * finer.tolerance);
+    } else if (!more_digits && !keep && work_of(problem) <= kMostWork) {
+      more_digits = true;  // the method was at its end
+      finer.tolerance = first_tolerance;
+    } else {
+      break;
+    }
   }
   if (best.status == Status::solved) best.status = Status::inaccurate;
   if (best.status != Status::inaccurate && !keep) {

@@ -62,7 +62,7 @@ class Weighted {
 /// W M W, symmetric.
 Numbers between(const BlockForm& form, const Numbers& w, const Numbers& m) {
   Numbers result(m.size());
-  Scratch half, whole;
+  ScratchOf<double> half, whole;
   for (const Block& block : form.blocks()) {
     small::multiply(block.n, w.data() + block.at, m.data() + block.at, half.data());
     small::multiply(block.n, half.data(), w.data() + block.at, whole.data());

@@ -13,19 +13,20 @@ inline std::size_t place(int n, int i, int j) {
 }
 
 /// As cholesky(), row after row of L' in l's place: the same numbers, in registers.
-inline bool cholesky_by_rows(int n, const double* a, double* l) {
+template <class Real>
+bool cholesky_by_rows(int n, const Real* a, Real* l) {
   for (int i = 0; i < n; ++i) {
     for (int j = i; j < n; ++j) l[i * n + j] = a[j * n + i];
   }
   for (int k = 0; k < n; ++k) {
-    double* row = l + k * n;
+    Real* row = l + k * n;
     if (!(row[k] > 0.0)) return false;
-    const double root = std::sqrt(row[k]);
+    const Real root = std::sqrt(row[k]);
     row[k] = root;
     for (int j = k + 1; j < n; ++j) row[j] /= root;
     for (int i = k + 1; i < n; ++i) {
-      const double factor = row[i];
-      double* to = l + i * n;
+      const Real factor = row[i];
+      Real* to = l + i * n;
       for (int j = i; j < n; ++j) to[j] -= factor * row[j];
     }
   }
@@ -38,11 +39,12 @@ inline bool cholesky_by_rows(int n, const double* a, double* l) {
 inline constexpr int kLeastByRows = 12;
 
 /// L of a = L L', in l; false unless a is positive definite.
-inline bool cholesky(int n, const double* a, double* l) {
+template <class Real>
+bool cholesky(int n, const Real* a, Real* l) {
   if (n >= kLeastByRows) return cholesky_by_rows(n, a, l);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; ++j) {
-      double sum = a[i * n + j];
+      Real sum = a[i * n + j];
       for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
       if (i == j) {
         if (!(sum > 0.0)) return false;
@@ -57,7 +59,8 @@ inline bool cholesky(int n, const double* a, double* l) {
 }
 
 /// x of L L' x = b, in b.
-inline void solve_cholesky(int n, const double* l, double* b) {
+template <class Real>
+void solve_cholesky(int n, const Real* l, Real* b) {
   for (int i = 0; i < n; ++i) {
     for (int k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
     b[i] /= l[i * n + i];
@@ -69,12 +72,13 @@ inline void solve_cholesky(int n, const double* l, double* b) {
 }
 
 /// L^-1, lower, of a lower L.
-inline void invert_lower(int n, const double* l, double* inverse) {
+template <class Real>
+void invert_lower(int n, const Real* l, Real* inverse) {
   for (int i = 0; i < n * n; ++i) inverse[i] = 0.0;
   for (int j = 0; j < n; ++j) {
     inverse[j * n + j] = 1.0 / l[j * n + j];
     for (int i = j + 1; i < n; ++i) {
-      double sum = 0.0;
+      Real sum = 0.0;
       for (int k = j; k < i; ++k) sum -= l[i * n + k] * inverse[k * n + j];
       inverse[i * n + j] = sum / l[i * n + i];
     }
@@ -82,11 +86,12 @@ inline void invert_lower(int n, const double* l, double* inverse) {
 }
 
 /// c = a b.
-inline void multiply(int n, const double* a, const double* b, double* c) {
+template <class A, class B, class Real>
+void multiply(int n, const A* a, const B* b, Real* c) {
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) c[i * n + j] = 0.0;
     for (int k = 0; k < n; ++k) {
-      const double value = a[i * n + k];
+      const A value = a[i * n + k];
       if (value == 0.0) continue;
       for (int j = 0; j < n; ++j) c[i * n + j] += value * b[k * n + j];
     }
@@ -97,21 +102,22 @@ inline constexpr int kMostRotated = 4;  ///< rows up to which Jacobi's rotations
 
 /// Least eigenvalue of n > 1 rows: Householder's reflections to three diagonals, then halving by
 /// the number of negative pivots. a is overwritten; its diagonal and the one below are left.
-inline double least_by_bisection(int n, double* a) {
-  double size = 0.0;
+template <class Real>
+Real least_by_bisection(int n, Real* a) {
+  Real size = 0.0;
   for (int k = 0; k + 2 < n; ++k) {
-    double below = 0.0;
+    Real below = 0.0;
     for (int i = k + 2; i < n; ++i) below += a[i * n + k] * a[i * n + k];
     if (below == 0.0) continue;
-    const double head = a[(k + 1) * n + k];
-    const double length = std::copysign(std::sqrt(head * head + below), head);
+    const Real head = a[(k + 1) * n + k];
+    const Real length = std::copysign(std::sqrt(head * head + below), head);
     // v = column + length e in place, H = 1 - v v' / (length v_0)
     a[(k + 1) * n + k] = head + length;
-    const double scale = 1.0 / (length * (head + length));
-    double* w = a + k * n;  // the row above is not needed any more
-    double along = 0.0;
+    const Real scale = 1.0 / (length * (head + length));
+    Real* w = a + k * n;  // the row above is not needed any more
+    Real along = 0.0;
     for (int i = k + 1; i < n; ++i) {
-      double sum = 0.0;
+      Real sum = 0.0;
       for (int j = k + 1; j <= i; ++j) sum += a[i * n + j] * a[j * n + k];
       for (int j = i + 1; j < n; ++j) sum += a[j * n + i] * a[j * n + k];
       w[i] = scale * sum;
@@ -119,30 +125,30 @@ inline double least_by_bisection(int n, double* a) {
     }
     for (int i = k + 1; i < n; ++i) w[i] -= 0.5 * scale * along * a[i * n + k];
     for (int i = k + 1; i < n; ++i) {
-      const double vi = a[i * n + k], wi = w[i];
+      const Real vi = a[i * n + k], wi = w[i];
       for (int j = k + 1; j <= i; ++j) a[i * n + j] -= vi * w[j] + wi * a[j * n + k];
     }
     a[(k + 1) * n + k] = -length;
   }
-  double low = a[0], high = a[0];
+  Real low = a[0], high = a[0];
   for (int i = 0; i < n; ++i) {
-    const double above = i > 0 ? std::fabs(a[i * n + i - 1]) : 0.0;
-    const double next = i + 1 < n ? std::fabs(a[(i + 1) * n + i]) : 0.0;
-    const double d = a[i * n + i];
+    const Real above = i > 0 ? std::fabs(a[i * n + i - 1]) : 0.0;
+    const Real next = i + 1 < n ? std::fabs(a[(i + 1) * n + i]) : 0.0;
+    const Real d = a[i * n + i];
     low = std::fmin(low, d - above - next);
     high = std::fmin(high, d);  // no eigenvalue is larger than all of the diagonal
     size = std::fmax(size, std::fabs(d) + above + next);
   }
-  const double tiny = 1e-300 + 1e-32 * size;
+  const Real tiny = 1e-300 + 1e-32 * size;
   while (high - low > 1e-16 * size) {
-    const double x = 0.5 * (low + high);
+    const Real x = 0.5 * (low + high);
     if (!(x > low && x < high)) break;
     bool below = false;
-    double pivot = a[0] - x;
+    Real pivot = a[0] - x;
     for (int i = 0;;) {
       below = pivot < 0.0;
       if (below || ++i == n) break;
-      const double e = a[i * n + i - 1];
+      const Real e = a[i * n + i - 1];
       pivot = a[i * n + i] - x - e * e / std::fmax(pivot, tiny);
     }
     (below ? high : low) = x;
@@ -151,15 +157,16 @@ inline double least_by_bisection(int n, double* a) {
 }
 
 /// Least eigenvalue; a is overwritten.
-inline double least_eigenvalue(int n, double* a) {
+template <class Real>
+Real least_eigenvalue(int n, Real* a) {
   if (n == 1) return a[0];
   if (n > kMostRotated) return least_by_bisection(n, a);
   if (n == 2) {
-    const double half = 0.5 * (a[0] - a[3]);
+    const Real half = 0.5 * (a[0] - a[3]);
     return 0.5 * (a[0] + a[3]) - std::sqrt(half * half + a[1] * a[1]);
   }
   for (int sweep = 0; sweep < 40; ++sweep) {
-    double off = 0.0, all = 0.0;
+    Real off = 0.0, all = 0.0;
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
         all += a[i * n + j] * a[i * n + j];
@@ -169,26 +176,26 @@ inline double least_eigenvalue(int n, double* a) {
     if (!(off > 1e-30 * all)) break;
     for (int p = 0; p < n; ++p) {
       for (int q = p + 1; q < n; ++q) {
-        const double apq = a[p * n + q];
+        const Real apq = a[p * n + q];
         if (apq == 0.0) continue;
-        const double theta = 0.5 * (a[q * n + q] - a[p * n + p]) / apq;
-        const double t =
-            std::copysign(1.0, theta) / (std::fabs(theta) + std::sqrt(theta * theta + 1.0));
-        const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
+        const Real theta = 0.5 * (a[q * n + q] - a[p * n + p]) / apq;
+        const Real t =
+            std::copysign(Real(1.0), theta) / (std::fabs(theta) + std::sqrt(theta * theta + 1.0));
+        const Real c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
         for (int k = 0; k < n; ++k) {
-          const double x = a[k * n + p], y = a[k * n + q];
+          const Real x = a[k * n + p], y = a[k * n + q];
           a[k * n + p] = c * x - s * y;
           a[k * n + q] = s * x + c * y;
         }
         for (int k = 0; k < n; ++k) {
-          const double x = a[p * n + k], y = a[q * n + k];
+          const Real x = a[p * n + k], y = a[q * n + k];
           a[p * n + k] = c * x - s * y;
           a[q * n + k] = s * x + c * y;
         }
       }
     }
   }
-  double least = a[0];
+  Real least = a[0];
   for (int i = 1; i < n; ++i) least = a[i * n + i] < least ? a[i * n + i] : least;
   return least;
 }

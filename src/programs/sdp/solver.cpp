@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "programs/sdp/proofs.hpp"
 
@@ -13,16 +14,31 @@ namespace {
 
 constexpr double kBack = 0.98;  // of the way to the boundary
 constexpr double kLeastStep = 1e-9;
+constexpr int kRefinements = 2;
 constexpr double kLargestPoint = 1e3;
 
-double sum_of_sizes(const Numbers& values) {
-  double sum = 0.0;
-  for (const double v : values) sum += std::fabs(v);
+template <class Real>
+Real sum_of_sizes(const NumbersOf<Real>& values) {
+  Real sum = 0.0;
+  for (const Real v : values) sum += std::fabs(v);
   return sum;
 }
 
+template <class Real>
+decltype(auto) in_doubles(const NumbersOf<Real>& values) {
+  if constexpr (std::is_same_v<Real, double>) {
+    return (values);
+  } else {
+    return NumbersOf<double>(values.begin(), values.end());
+  }
+}
+
 /// HKM direction with Mehrotra's predictor and corrector.
+template <class Real>
 class InteriorPoint {
+  using Numbers = NumbersOf<Real>;
+  using Scratch = ScratchOf<Real>;
+
  public:
   InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops)
       : p_(problem),
@@ -68,13 +84,14 @@ class InteriorPoint {
   [[nodiscard]] const double* coefficient(std::size_t i) const { return form_.coefficient(i); }
 
   void start() {
-    double least_x = 10.0, least_s = 10.0;
+    Real least_x = 10.0, least_s = 10.0;
     for (std::size_t i = 0; i < m_; ++i) {
-      const double norm = std::sqrt(product(coefficient(i), coefficient(i), size_));
+      const Real norm = std::sqrt(product(coefficient(i), coefficient(i), size_));
       least_x = std::max(least_x, (1.0 + std::fabs(p_.objective[i])) / (1.0 + norm));
       least_s = std::max(least_s, norm);
     }
-    least_s = std::max(least_s, std::sqrt(product(p_.constant.data(), p_.constant.data(), size_)));
+    least_s =
+        std::max<Real>(least_s, std::sqrt(product(p_.constant.data(), p_.constant.data(), size_)));
     y_.assign(m_, 0.0);
     x_.assign(size_, 0.0);
     s_.assign(size_, 0.0);
@@ -97,15 +114,15 @@ class InteriorPoint {
 
   [[nodiscard]] SdpResult judged() {
     SdpResult result;
-    result.y = y_;
-    result.x = x_;
+    result.y = in_doubles(y_);
+    result.x = in_doubles(x_);
     result.objective = product(p_.objective.data(), y_.data(), m_);
     result.dual = product(p_.constant.data(), x_.data(), size_);
-    const double values = 1.0 + std::fabs(result.objective) + std::fabs(result.dual);
+    const Real values = 1.0 + std::fabs(result.objective) + std::fabs(result.dual);
     now_slack_ = form_.least_eigenvalue(form_.slack(y_, true));
-    result.residual = std::max({-now_slack_ / scale_c_, -form_.least_eigenvalue(x_) / scale_b_,
-                                largest(rp_) / scale_b_,
-                                std::fabs(result.dual - result.objective) / values, 0.0});
+    result.residual = std::max<Real>(
+        {-now_slack_ / scale_c_, -form_.least_eigenvalue(x_) / scale_b_, largest(rp_) / scale_b_,
+         std::fabs(result.dual - result.objective) / values, 0.0});
     if (!std::isfinite(result.residual)) {
       result.residual = std::numeric_limits<double>::infinity();
     }
@@ -113,7 +130,7 @@ class InteriorPoint {
   }
 
   /// Of b'y by X, whose equalities do not hold yet, for y up to ten times the iterate.
-  [[nodiscard]] double bound(double dual) const {
+  [[nodiscard]] Real bound(Real dual) const {
     for (std::size_t i = 0; i < m_; ++i) {
       dual += std::fabs(rp_[i]) * (1.0 + 10.0 * std::fabs(y_[i]));
     }
@@ -122,8 +139,8 @@ class InteriorPoint {
 
   /// Whether the iterate has become a proof that there is no y, or that b'y has no bound.
   bool proof(SdpResult& result) const {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    if (auto found = infeasibility(form_, x_)) {
+    const Real nan = std::numeric_limits<double>::quiet_NaN();
+    if (auto found = infeasibility(form_, in_doubles(x_))) {
       result.status = Status::infeasible;
       result.x = std::move(found->numbers);
       result.y.assign(m_, nan);
@@ -132,19 +149,19 @@ class InteriorPoint {
       result.residual = found->residual;
       return true;
     }
-    const double off = std::max(-now_slack_ / scale_c_, 0.0);
+    const Real off = std::max<Real>(-now_slack_ / scale_c_, 0.0);
     if (s_inverse_.empty() || !(off <= settings_.tolerance)) return false;
     // On the boundary only a y of the programme's own size shows that there is one.
     const bool inside = now_slack_ > kRounding * (1.0 + sum_of_sizes(y_));
     if (!(largest(y_) <= (inside ? kOverflowing : kLargestPoint))) return false;
-    if (auto found = ascent(form_, y_, s_inverse_)) {
+    if (auto found = ascent(form_, in_doubles(y_), in_doubles(s_inverse_))) {
       result.status = Status::unbounded;
-      result.y = y_;
+      result.y = in_doubles(y_);
       result.ray = std::move(found->numbers);
       result.x.assign(size_, nan);
       result.dual = nan;
       result.objective = std::numeric_limits<double>::infinity();
-      result.residual = std::max(found->residual, off);
+      result.residual = std::max<Real>(found->residual, off);
       return true;
     }
     return false;
@@ -161,43 +178,58 @@ class InteriorPoint {
         const std::size_t at = block.at;
         if (!(x_[at] > 0.0) || !(s_[at] > 0.0)) return false;
         x_inverse_lower_[at] = 1.0 / std::sqrt(x_[at]);
-        const double l = s_inverse_lower_[at] = 1.0 / std::sqrt(s_[at]);
+        const Real l = s_inverse_lower_[at] = 1.0 / std::sqrt(s_[at]);
         s_inverse_[at] = l * l;
         continue;
       }
       if (!small::cholesky(n, x_.data() + block.at, lower.data())) return false;
       small::invert_lower(n, lower.data(), x_inverse_lower_.data() + block.at);
       if (!small::cholesky(n, s_.data() + block.at, lower.data())) return false;
-      double* l = s_inverse_lower_.data() + block.at;
+      Real* l = s_inverse_lower_.data() + block.at;
       small::invert_lower(n, lower.data(), l);
-      double* inverse = s_inverse_.data() + block.at;
+      Real* inverse = s_inverse_.data() + block.at;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
-          double sum = 0.0;
+          Real sum = 0.0;
           for (int k = std::max(i, j); k < n; ++k) sum += l[k * n + i] * l[k * n + j];
           inverse[i * n + j] = sum;
         }
       }
     }
     schur_ = form_.schur(x_, s_inverse_);
-    double most = 0.0;
-    for (std::size_t i = 0; i < m_; ++i) most = std::max(most, schur_[i * m_ + i]);
     for (std::size_t i = 0; i < m_; ++i) {
-      schur_[i * m_ + i] += 1e-16 * most;
       for (std::size_t j = 0; j < i; ++j) schur_[i * m_ + j] = schur_[j * m_ + i];
+      if (schur_[i * m_ + i] == 0.0) schur_[i * m_ + i] = 1.0;  // a y_i of no block
     }
     schur_lower_.resize(m_ * m_);
     const int m = static_cast<int>(m_);
-    for (double shift = 1e-14; !small::cholesky(m, schur_.data(), schur_lower_.data());
-         shift *= 100.0) {
-      if (shift > 1e-6) return false;
-      for (std::size_t i = 0; i < m_; ++i) schur_[i * m_ + i] += shift * most;
+    if (small::cholesky(m, schur_.data(), schur_lower_.data())) return true;
+    // Equations that follow from others.
+    Numbers raised = schur_;
+    for (Real share = 1e-14; share <= 1e-6; share *= 100.0) {
+      for (std::size_t i = 0; i < m_; ++i) raised[i * m_ + i] *= 1.0 + share;
+      if (small::cholesky(m, raised.data(), schur_lower_.data())) return true;
     }
-    return true;
+    return false;
+  }
+
+  /// Refined: the factors lack digits where an equation nearly follows from others.
+  void solve_schur(Numbers& y) const {
+    const Numbers right = y;
+    const int m = static_cast<int>(m_);
+    small::solve_cholesky(m, schur_lower_.data(), y.data());
+    for (int round = 0; round < kRefinements; ++round) {
+      Numbers rest = right;
+      for (std::size_t i = 0; i < m_; ++i) {
+        rest[i] -= product(schur_.data() + i * m_, y.data(), m_);
+      }
+      small::solve_cholesky(m, schur_lower_.data(), rest.data());
+      for (std::size_t i = 0; i < m_; ++i) y[i] += rest[i];
+    }
   }
 
   /// dy, dS, dX for a centring parameter; corrector: dX dS of the predictor, or null.
-  void direction(double target, const Numbers* corrector, Numbers& dy, Numbers& ds,
+  void direction(Real target, const Numbers* corrector, Numbers& dy, Numbers& ds,
                  Numbers& dx) const {
     // K = target S^-1 - X Rd S^-1 - corrector S^-1, not symmetrised
     Numbers known(size_);
@@ -207,7 +239,7 @@ class InteriorPoint {
       const auto size = small::place(n, n, 0);
       if (n == 1) {
         const std::size_t at = block.at;
-        double product = x_[at] * rd_[at];
+        Real product = x_[at] * rd_[at];
         if (corrector != nullptr) product += (*corrector)[at];
         known[at] = target * s_inverse_[at] - product * s_inverse_[at];
         continue;
@@ -224,7 +256,7 @@ class InteriorPoint {
     const Numbers of_known = form_.traces(known);
     dy.resize(m_);
     for (std::size_t i = 0; i < m_; ++i) dy[i] = p_.objective[i] - of_known[i];
-    small::solve_cholesky(static_cast<int>(m_), schur_lower_.data(), dy.data());
+    solve_schur(dy);
     ds = form_.slack(dy, false);
     for (std::size_t k = 0; k < size_; ++k) ds[k] += rd_[k];
     dx.resize(size_);
@@ -233,7 +265,7 @@ class InteriorPoint {
       const auto size = small::place(n, n, 0);
       if (n == 1) {
         const std::size_t at = block.at;
-        const double moves = x_[at] * (rd_[at] - ds[at]) * s_inverse_[at];
+        const Real moves = x_[at] * (rd_[at] - ds[at]) * s_inverse_[at];
         dx[at] = 0.5 * (known[at] + moves + known[at] + moves) - x_[at];
         continue;
       }
@@ -241,7 +273,7 @@ class InteriorPoint {
       for (std::size_t k = 0; k < size; ++k) moved[k] = rd_[block.at + k] - ds[block.at + k];
       small::multiply(n, x_.data() + block.at, moved.data(), half.data());
       small::multiply(n, half.data(), s_inverse_.data() + block.at, whole.data());
-      double* to = dx.data() + block.at;
+      Real* to = dx.data() + block.at;
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
           const std::size_t a = small::place(n, i, j), b = small::place(n, j, i);
@@ -253,12 +285,12 @@ class InteriorPoint {
   }
 
   /// How far `change` may go from a matrix whose inverse lower factor is given.
-  [[nodiscard]] double reach(const Numbers& inverse_lower, const Numbers& change) const {
-    double least = 0.0;
+  [[nodiscard]] Real reach(const Numbers& inverse_lower, const Numbers& change) const {
+    Real least = 0.0;
     Scratch &half = scratch_[0], &whole = scratch_[1];
     for (const Block& block : blocks_) {
       const int n = block.n;
-      const double* l = inverse_lower.data() + block.at;
+      const Real* l = inverse_lower.data() + block.at;
       if (n == 1) {
         least = std::min(least, l[0] * change[block.at] * l[0]);
         continue;
@@ -266,7 +298,7 @@ class InteriorPoint {
       small::multiply(n, l, change.data() + block.at, half.data());
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) {
-          double sum = 0.0;
+          Real sum = 0.0;
           for (int k = 0; k <= j; ++k) sum += half[small::place(n, i, k)] * l[j * n + k];
           whole[small::place(n, i, j)] = sum;
         }
@@ -280,22 +312,22 @@ class InteriorPoint {
     if (!factor()) return false;
     Numbers dy, ds, dx;
     direction(0.0, nullptr, dy, ds, dx);
-    const double far_x = std::min(1.0, reach(x_inverse_lower_, dx));
-    const double far_s = std::min(1.0, reach(s_inverse_lower_, ds));
-    double predicted = 0.0;
+    const Real far_x = std::min<Real>(1.0, reach(x_inverse_lower_, dx));
+    const Real far_s = std::min<Real>(1.0, reach(s_inverse_lower_, ds));
+    Real predicted = 0.0;
     for (std::size_t k = 0; k < size_; ++k) {
       predicted += (x_[k] + far_x * dx[k]) * (s_[k] + far_s * ds[k]);
     }
-    const double ratio = std::max(predicted / order_ / mu_, 0.0);
-    const double centring = std::min(1.0, std::max(ratio * ratio * ratio, 1e-6));
+    const Real ratio = std::max<Real>(predicted / order_ / mu_, 0.0);
+    const Real centring = std::min<Real>(1.0, std::max<Real>(ratio * ratio * ratio, 1e-6));
     Numbers corrector(size_);
     for (const Block& block : blocks_) {
       small::multiply(block.n, dx.data() + block.at, ds.data() + block.at,
                       corrector.data() + block.at);
     }
     direction(centring * mu_, &corrector, dy, ds, dx);
-    const double step_x = std::min(1.0, kBack * reach(x_inverse_lower_, dx));
-    const double step_s = std::min(1.0, kBack * reach(s_inverse_lower_, ds));
+    const Real step_x = std::min<Real>(1.0, kBack * reach(x_inverse_lower_, dx));
+    const Real step_s = std::min<Real>(1.0, kBack * reach(s_inverse_lower_, ds));
     if (!(step_x > kLeastStep || step_s > kLeastStep)) return false;
     for (std::size_t k = 0; k < size_; ++k) x_[k] += step_x * dx[k];
     for (std::size_t k = 0; k < size_; ++k) s_[k] += step_s * ds[k];
@@ -310,8 +342,8 @@ class InteriorPoint {
   SdpStops stops_;
   std::size_t m_, size_;
   int order_;
-  double scale_c_, scale_b_;
-  double now_slack_ = 0.0, mu_ = 0.0;
+  Real scale_c_, scale_b_;
+  Real now_slack_ = 0.0, mu_ = 0.0;
   mutable std::array<Scratch, 3> scratch_;  // a block each
   Numbers x_, s_, y_, rp_, rd_;
   Numbers x_inverse_lower_, s_inverse_lower_, s_inverse_, schur_, schur_lower_;
@@ -320,7 +352,11 @@ class InteriorPoint {
 }  // namespace
 
 SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops) {
-  return InteriorPoint(problem, settings, stops).run();
+  return InteriorPoint<double>(problem, settings, stops).run();
+}
+
+SdpResult solve_with_more_digits(const SdpProblem& problem, const SdpSettings& settings) {
+  return InteriorPoint<long double>(problem, settings, SdpStops{}).run();
 }
 
 double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit) {

@@ -17,6 +17,9 @@ struct SdpStops {
 /// answer its status is numerical_error.
 SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops = {});
 
+/// The same in numbers of 64 bits (x86-64) or more, several times slower.
+SdpResult solve_with_more_digits(const SdpProblem& problem, const SdpSettings& settings);
+
 /// Least eigenvalue of C - sum y A, plus `credit`.
 double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit);
 
