@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kBack = 0.98;  // of the way to the boundary
 constexpr double kLeastStep = 1e-9;
-constexpr int kRefinements = 2;
+constexpr int kSchurRefinements = 2;
 constexpr double kLargestPoint = 1e3;
 
 template <class Real>
@@ -218,7 +218,7 @@ class InteriorPoint {
     const Numbers right = y;
     const int m = static_cast<int>(m_);
     small::solve_cholesky(m, schur_lower_.data(), y.data());
-    for (int round = 0; round < kRefinements; ++round) {
+    for (int round = 0; round < kSchurRefinements; ++round) {
       Numbers rest = right;
       for (std::size_t i = 0; i < m_; ++i) {
         rest[i] -= product(schur_.data() + i * m_, y.data(), m_);
