@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kFiner = 1e-3;  ///< of the tolerance, at the next try
 constexpr double kLeastTolerance = 1e-13;
+constexpr double kRaised = 1e-15;  ///< diagonals of the second attempt
 constexpr double kMostWork = 4e6;  ///< that is done again with more digits
 /// Largest y of an answer to a programme of size 1: where there is no y, or the optimum is not
 /// attained, the size of what seems to be an answer is the inverse of a power of its residual.
@@ -71,30 +72,32 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
   finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
   const double first_tolerance = finer.tolerance;
   SdpResult best;
-  for (bool more_digits = false;;) {
-    SdpResult raw = more_digits ? solve_with_more_digits(scaled.problem(), finer)
-                                : solve(scaled.problem(), finer);
+  for (int attempt = 0;;) {
+    SdpResult raw = attempt == 2 ? solve_with_more_digits(scaled.problem(), finer)
+                                 : solve(scaled.problem(), finer, {}, attempt * kRaised);
     const double size = largest(raw.y);
     const bool far = size > kLargestAnswer || size * size * raw.residual > kLooseAnswer;
     SdpResult result = scaled.original(std::move(raw));
     if (result.status == Status::infeasible || result.status == Status::unbounded) return result;
     const double own = result.residual;
     result.residual = std::max(own, residual_of(problem, result));  // however the method ended
+    const bool fine = result.residual <= settings.tolerance;
     const bool better = best.y.empty() || result.residual < best.residual;
-    if (better) best = std::move(result);
-    if (best.residual <= settings.tolerance) {
+    if (better || (fine && !far)) best = std::move(result);
+    if (fine) {
       best.status = far ? Status::inaccurate : Status::solved;
-      return best;
+      // Equations that follow from others leave y free to go far.
+      if (!far || keep || attempt > 0) return best;
     }
-    const bool coarse = own <= finer.tolerance && finer.tolerance > kLeastTolerance;
+    const bool coarse = !fine && own <= finer.tolerance && finer.tolerance > kLeastTolerance;
     if (coarse) {
       finer.tolerance = std::max(kLeastTolerance, kFiner * finer.tolerance);
-    } else if (!more_digits && !keep && work_of(problem) <= kMostWork) {
-      more_digits = true;  // the method was at its end
-      finer.tolerance = first_tolerance;
-    } else {
-      break;
+      continue;
     }
+    // The method was at its end.
+    if (keep || attempt == 2 || (attempt == 1 && work_of(problem) > kMostWork)) break;
+    ++attempt;
+    finer.tolerance = first_tolerance;
   }
   if (best.status == Status::solved) best.status = Status::inaccurate;
   if (best.status != Status::inaccurate && !keep) {

@@ -40,12 +40,14 @@ class InteriorPoint {
   using Scratch = ScratchOf<Real>;
 
  public:
-  InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops)
+  InteriorPoint(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops,
+                double raised)
       : p_(problem),
         form_(problem),
         blocks_(form_.blocks()),
         settings_(settings),
         stops_(stops),
+        raised_(raised),
         m_(form_.variables()),
         size_(form_.size()),
         order_(form_.order()),
@@ -203,9 +205,9 @@ class InteriorPoint {
     }
     schur_lower_.resize(m_ * m_);
     const int m = static_cast<int>(m_);
-    if (small::cholesky(m, schur_.data(), schur_lower_.data())) return true;
-    // Equations that follow from others.
     Numbers raised = schur_;
+    for (std::size_t i = 0; i < m_; ++i) raised[i * m_ + i] *= 1.0 + raised_;
+    if (small::cholesky(m, raised.data(), schur_lower_.data())) return true;
     for (Real share = 1e-14; share <= 1e-6; share *= 100.0) {
       for (std::size_t i = 0; i < m_; ++i) raised[i * m_ + i] *= 1.0 + share;
       if (small::cholesky(m, raised.data(), schur_lower_.data())) return true;
@@ -340,6 +342,7 @@ class InteriorPoint {
   const std::vector<Block>& blocks_;
   const SdpSettings& settings_;
   SdpStops stops_;
+  double raised_;
   std::size_t m_, size_;
   int order_;
   Real scale_c_, scale_b_;
@@ -351,12 +354,13 @@ class InteriorPoint {
 
 }  // namespace
 
-SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops) {
-  return InteriorPoint<double>(problem, settings, stops).run();
+SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops,
+                double raised) {
+  return InteriorPoint<double>(problem, settings, stops, raised).run();
 }
 
 SdpResult solve_with_more_digits(const SdpProblem& problem, const SdpSettings& settings) {
-  return InteriorPoint<long double>(problem, settings, SdpStops{}).run();
+  return InteriorPoint<long double>(problem, settings, SdpStops{}, 0.0).run();
 }
 
 double least_slack(const SdpProblem& problem, const std::vector<double>& y, double credit) {

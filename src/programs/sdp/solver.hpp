@@ -14,8 +14,10 @@ struct SdpStops {
 };
 
 /// The interior-point method on one problem whose shapes were checked. Where it stops before the
-/// answer its status is numerical_error.
-SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops = {});
+/// answer its status is numerical_error. raised: the diagonal of the Schur complement, by this
+/// share of itself; equations that follow from others want some, ill-conditioned ones none.
+SdpResult solve(const SdpProblem& problem, const SdpSettings& settings, const SdpStops& stops = {},
+                double raised = 0.0);
 
 /// The same in numbers of 64 bits (x86-64) or more, several times slower.
 SdpResult solve_with_more_digits(const SdpProblem& problem, const SdpSettings& settings);
