@@ -18,6 +18,9 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMaxCuts = 400;
+/// Without cones answers are exact to extended numbers: a larger residual that is still small
+/// beside the data is another problem's, of which this one may have no answer.
+constexpr double kExact = 1e-11;
 
 /// What a row of PlainQp stands for: y[row] += direction * multiplier, or for a cut of a cone
 /// z += multiplier (1, -u).
@@ -82,9 +85,10 @@ class Solver {
     const auto judged = problem_.residual(answer_.x, answer_.y);
     answer_.residual = judged.value();
     answer_.objective = judged.objective;
-    answer_.status = certificate::within(answer_.residual, tolerance_) ? Status::solved
-                     : std::isfinite(answer_.residual)                 ? Status::inaccurate
-                                                                       : Status::numerical_error;
+    const double most = problem_.cones.empty() ? std::min(tolerance_, kExact) : tolerance_;
+    answer_.status = certificate::within(answer_.residual, most) ? Status::solved
+                     : std::isfinite(answer_.residual)           ? Status::inaccurate
+                                                                 : Status::numerical_error;
   }
 
   /// The ray is answer_.x.
