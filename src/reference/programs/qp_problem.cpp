@@ -134,10 +134,9 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (bent + bent.transpose()));
   const double rounding = 1e-12 * sizes.cwiseAbs().maxCoeff();
   if (solver.eigenvalues()[0] < -rounding) {
-    direction = along * solver.eigenvectors().col(0);
-    for (double& value : direction) {
-      if (std::abs(value) <= 1e-14 * direction.cwiseAbs().maxCoeff()) value = 0.0;
-    }
+    VectorXd scaled = projector * solver.eigenvectors().col(0);
+    scaled = (scaled.array().abs() <= 1e-14 * scaled.cwiseAbs().maxCoeff()).select(0.0, scaled);
+    direction = unit.cwiseProduct(scaled);
     return false;
   }
   bent = (bent.array().abs() <= 1e-13 * sizes.array()).select(0.0, bent).eval();
