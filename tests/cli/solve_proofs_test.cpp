@@ -88,7 +88,7 @@ std::vector<std::string> stored(const std::vector<std::string>& folders) {
 TEST_F(Proofs, EveryStoredAnswerPassesThePagesChecks) {
   std::set<std::string> used = {"opening"};
   for (const std::string& file :
-       stored({"lcp", "boxed_lcp", "lp", "qp", "socp", "fc3d", "trust", "proofs"})) {
+       stored({"lcp", "boxed_lcp", "mixed_lcp", "lp", "qp", "socp", "fc3d", "trust", "proofs"})) {
     SCOPED_TRACE(file);
     const json answer = solved(file);
     if (!has_check(answer)) {  // claims nothing

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -271,6 +272,33 @@ TEST_F(Verify, OutputsOfSolveHaveTheirProblems) {
   expect_refusal(carom({"verify", text}), {"answers.json", "--problem FILE"});
   expect_refusal(carom({"verify", text, "--problem", example("lcp.json")}),
                  {"answers.json has", "must be equal"});
+}
+
+// Farkas' vectors of a friction row's three sides.
+TEST_F(Verify, TreesOfBoxedProblems) {
+  const std::string file = std::string(CAROM_TEST_DATA) + "/proofs/boxed_lcp_tree.json";
+  const json document = json::parse(carom({"solve", file, "--json"}).out);
+  ASSERT_EQ(document[0]["status"], "infeasible");
+  ASSERT_EQ(document[0]["tree"].size(), 4U);
+  ASSERT_EQ(document[0]["leaf_farkas"][0].size(), 4U);
+  EXPECT_EQ(verified(document, {"--problem", file}).document()["infeasible"]["proven"], 1);
+  json spoiled = document;
+  spoiled[0]["tree"][1][2] = spoiled[0]["tree"][2][2];
+  EXPECT_EQ(verified(spoiled, {"--problem", file}).status, 1);
+  spoiled = document;
+  spoiled[0]["tree"].erase(3);
+  spoiled[0]["leaf_farkas"].erase(2);
+  EXPECT_EQ(verified(spoiled, {"--problem", file}).status, 1);
+  for (std::size_t leaf = 0; leaf < 3; ++leaf) {
+    spoiled = document;
+    for (json& y : spoiled[0]["leaf_farkas"][leaf]) y = -y.get<double>();
+    EXPECT_EQ(verified(spoiled, {"--problem", file}).status, 1) << leaf;
+  }
+  // The same answer to another problem.
+  json other = json::parse(std::ifstream(file));
+  other["q"][0] = -2;
+  const std::string solvable = scratch_.file("other.json", other.dump());
+  EXPECT_EQ(verified(document, {"--problem", solvable}).status, 1);
 }
 
 // What claims nothing is counted as not judged, and cannot become a claim.
