@@ -384,7 +384,9 @@ TEST(BoxedLcp, ProblemsOnWhichOthersFailed) {
   for (const auto& entry : std::filesystem::directory_iterator(test::data_folder() / "boxed_lcp")) {
     SCOPED_TRACE(entry.path().filename());
     const nlohmann::json json = nlohmann::json::parse(std::ifstream(entry.path()));
-    if (entry.path().stem() == "closing_walls") continue;  // has no answer
+    if (entry.path().stem() == "closing_walls" || entry.path().stem() == "no_side") {
+      continue;  // have no answer
+    }
     const auto n = static_cast<Eigen::Index>(json["q"].size());
     Problem problem;
     problem.matrix.resize(n, n);

@@ -276,7 +276,7 @@ TEST_F(Verify, OutputsOfSolveHaveTheirProblems) {
 
 // Farkas' vectors of a friction row's three sides.
 TEST_F(Verify, TreesOfBoxedProblems) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/proofs/boxed_lcp_tree.json";
+  const std::string file = std::string(CAROM_TEST_DATA) + "/boxed_lcp/no_side.json";
   const json document = json::parse(carom({"solve", file, "--json"}).out);
   ASSERT_EQ(document[0]["status"], "infeasible");
   ASSERT_EQ(document[0]["tree"].size(), 4U);
