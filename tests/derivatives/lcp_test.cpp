@@ -322,6 +322,16 @@ TEST(DifferentiateLcp, PacksHaveTheNumbersOfOneLane) {
     expect_equal_reports<LcpTangentArrays<Buffer>>(t, u);
     expect_equal_numbers(t.solution, u.solution);
     expect_equal_numbers(t.w, u.w);
+    DerivativeSettings unreached;
+    unreached.reach = false;
+    LcpGradient less = differentiate_lcp(all.batch, all.answer, cotangent, unreached);
+    for (const double reach : less.reach.host()) EXPECT_NE(reach, reach);
+    std::copy(g.reach.host().begin(), g.reach.host().end(), less.reach.host().begin());
+    expect_equal_reports<LcpGradientArrays<Buffer>>(g, less);
+    expect_equal_numbers(g.matrix, less.matrix);
+    const LcpTangent short_sighted = propagate_lcp(all.batch, all.answer, direction, unreached);
+    for (const double reach : short_sighted.reach.host()) EXPECT_NE(reach, reach);
+    expect_equal_numbers(t.solution, short_sighted.solution);
     int smooth = 0;
     for (const Smoothness status : g.status.host()) smooth += status == Smoothness::smooth;
     EXPECT_GE(smooth, 18);

@@ -54,6 +54,7 @@ struct DerivativeSettings {
   double margin_tolerance = 1e-9;
   double error_tolerance = 1e-6;  ///< on condition times residual
   bool radius = false;            ///< LCPs: fill `radius`, at the price of an inverse
+  bool reach = true;              ///< fill `reach`, at the price of one more solve
   int threads = 0;                ///< 0 = all hardware threads
 
   /// See settings.hpp.
@@ -67,6 +68,8 @@ struct DerivativeSettings {
     visit({"error_tolerance", "Largest product of condition and residual", Range::inside(0, 1)},
           tables.error_tolerance...);
     visit({"radius", "LCPs: bound the relative changes that keep the modes"}, tables.radius...);
+    visit({"reach", "Largest step that keeps the modes to first order; without it NaN"},
+          tables.reach...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 
@@ -86,7 +89,7 @@ struct DerivativeReportArrays {
   Array<double> shift;      ///< what polishing moved, in the rows' own units
   Array<double> reach;      ///< largest step along the direction (a product from the left: down
                             ///< the gradient of what was asked) that keeps the modes to first
-                            ///< order; 0 at doubtful rows
+                            ///< order; 0 at doubtful rows; NaN where not asked for
   Array<std::int32_t> doubtful;  ///< number of doubtful rows
 
   template <class Visit, class... Tables>

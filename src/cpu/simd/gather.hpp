@@ -32,6 +32,25 @@ CAROM_INLINE void gather_rows(const double* from, const std::int64_t* at, long s
   }
 }
 
+/// from[at[lane] Width + lane] in each lane.
+template <class Isa>
+CAROM_INLINE typename Isa::Pack gather_lanes(const double* from, const int* at) {
+  constexpr int kWidth = Isa::kWidth;
+#if defined(__AVX512F__)
+  if constexpr (kWidth == 8) {
+    const __m256i row = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    const __m256i place =
+        _mm256_add_epi32(_mm256_slli_epi32(row, 3), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm512_i32gather_pd(place, from, 8);
+  }
+#endif
+  double entry[kWidth];
+  for (int lane = 0; lane < kWidth; ++lane) {
+    entry[lane] = from[static_cast<long>(at[lane]) * kWidth + lane];
+  }
+  return Isa::Pack::load(entry);
+}
+
 /// from[at[e] Width] of the elements e of a register that `marked` has a bit of, zeros elsewhere;
 /// at: readable for a whole register.
 template <class Isa>

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
 #include <carom/certificate.hpp>
 #include <carom/certificate_derivative.hpp>
 #include <carom/device/numeric.hpp>
 
-#include "cpu/simd/ahead.hpp"
 #include "cpu/simd/derivative_reports.hpp"
+#include "cpu/simd/gather.hpp"
 #include "cpu/simd/pack_number.hpp"
 #include "cpu/simd/programs/lcp_derivatives.hpp"
 #include "cpu/simd/spread.hpp"
@@ -34,7 +38,8 @@ class PackLcpDerivative {
     matrix_ = take(static_cast<long>(n_) * n_);
     for (double** vector : {&vector_, &z_, &w_, &unit_, &feel_, &root_, &mode_, &g_, &y_, &r_all_,
                             &dz_, &dw_, &part_, &slack_}) {
-      *vector = take(n_);
+      *vector = take(n_ + 1);
+      put(*vector, n_, Pack(0.0));
     }
   }
 
@@ -42,14 +47,7 @@ class PackLcpDerivative {
   void run(std::int64_t p, int count) {
     p_ = p;
     lanes_ = count;
-    Ahead ahead;
-    ahead_ = &ahead;
-    if (const std::int64_t next = p + count; next < r_.end) {
-      const std::int64_t more = r_.end - next < kWidth ? r_.end - next : kWidth;
-      ahead.add(r_.matrix + next * n_ * n_, more * n_ * n_);
-      ahead.add(r_.vector + next * n_, more * n_);
-      ahead.add(r_.solution + next * n_, more * n_);
-    }
+    reach_ = Pack(derivatives::kNone);
     good_ = modes();
     if (any_of(good_)) {
       if (r_.gradient.status != nullptr) {
@@ -73,6 +71,59 @@ class PackLcpDerivative {
   static CAROM_INLINE Number* numbers(double* array) { return reinterpret_cast<Number*>(array); }
   static CAROM_INLINE void put(double* array, long i, Pack value) {
     value.store_doubles(array + i * kWidth);
+  }
+  /// call(i, count): rows i to i + count at a time, so that their chains of sums run side by side.
+  template <class Call>
+  CAROM_INLINE void each_rows(Call&& call) const {
+    int i = 0;
+    for (; i + 4 <= n_; i += 4) call(i, std::integral_constant<int, 4>());
+    for (; i < n_; ++i) call(i, std::integral_constant<int, 1>());
+  }
+  /// done(i, sum, size): sum = add_i + sum_j M_ij x_j and the magnitudes of its terms.
+  template <class Done>
+  CAROM_INLINE void each_product(const double* add, const double* x, Done&& done) const {
+    each_rows([&](int i, auto rows) {
+      constexpr int kRows = decltype(rows)::value;
+      Pack sum[kRows], size[kRows];
+      for (int r = 0; r < kRows; ++r) sum[r] = get(add, i + r);
+      for (int r = 0; r < kRows; ++r) size[r] = magnitude(sum[r]);
+      const double* row = matrix_ + static_cast<long>(i) * n_ * kWidth;
+      const long stride = static_cast<long>(n_) * kWidth;
+      for (int j = 0; j < n_; ++j) {
+        const Pack by = get(x, j);
+        for (int r = 0; r < kRows; ++r) {
+          const Pack term = get(row + r * stride, j) * by;
+          sum[r] = sum[r] + term;
+          size[r] = size[r] + magnitude(term);
+        }
+      }
+      for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
+    });
+  }
+  /// The same without magnitudes.
+  template <class Done>
+  CAROM_INLINE void each_sum(const double* add, const double* x, Done&& done) const {
+    each_product(add, x, [&](int i, Pack sum, Pack) { done(i, sum); });
+  }
+  /// done(j, sum, size): sum = add_j + sum_i M_ij y_i and the magnitudes of its terms.
+  template <class Done>
+  CAROM_INLINE void each_transposed(const double* add, const double* y, Done&& done) const {
+    each_rows([&](int j, auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      Pack sum[kColumns], size[kColumns];
+      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
+      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
+      const double* at = matrix_ + static_cast<long>(j) * kWidth;
+      for (int i = 0; i < n_; ++i, at += static_cast<long>(n_) * kWidth) {
+        const Pack by = get(y, i);
+        for (int c = 0; c < kColumns; ++c) {
+          const Pack term = get(at, c) * by;
+          sum[c] = sum[c] + term;
+          size[c] = size[c] + magnitude(term);
+        }
+      }
+      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
+    });
   }
   [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(mode_, i) > Pack(0.0); }
   static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
@@ -157,10 +208,7 @@ class PackLcpDerivative {
     } else {
       for (int j = 0; j < n_; ++j) put(g_, j, zero);
     }
-    for (int i = 0; i < n_ && slack; ++i) {
-      const Pack by = get(slack_, i);
-      for (int j = 0; j < n_; ++j) put(g_, j, get(g_, j) + entry(i, j) * by);
-    }
+    if (slack) each_transposed(g_, slack_, [&](int j, Pack sum, Pack) { put(g_, j, sum); });
     take_held(g_, part_);
     factors_.solve_transposed(numbers(part_));
     scatter(part_, y_);
@@ -178,14 +226,22 @@ class PackLcpDerivative {
   /// Gradients in M and q from adjoint and answer.
   CAROM_INLINE void write(std::int64_t p) const {
     const double* y = r_.gradient.adjoint + p * n_;
-    const double* z = r_.gradient.solution + p * n_;
     const double* h = r_.cotangent.w != nullptr ? r_.cotangent.w + p * n_ : nullptr;
+    double z[kMostDifferentiatedInPacks + kWidth];
+    std::copy_n(r_.gradient.solution + p * n_, n_, z);
+    double* vector = r_.gradient.vector != nullptr ? r_.gradient.vector + p * n_ : nullptr;
+    double* row = r_.gradient.matrix != nullptr ? r_.gradient.matrix + p * n_ * n_ : nullptr;
     for (int i = 0; i < n_; ++i) {
       const double value = (h != nullptr ? h[i] : 0.0) - y[i];
-      if (r_.gradient.vector != nullptr) r_.gradient.vector[p * n_ + i] = value;
-      if (r_.gradient.matrix == nullptr) continue;
-      double* row = r_.gradient.matrix + (p * n_ + i) * n_;
-      for (int j = 0; j < n_; ++j) row[j] = value * z[j];
+      if (vector != nullptr) vector[i] = value;
+      if (row == nullptr) continue;
+      if (i + 1 < n_ && n_ >= kWidth) {  // the next row overwrites what is behind this one
+        const Pack by(value);
+        for (int j = 0; j < n_; j += kWidth) (by * Pack::load(z + j)).store(row + j);
+      } else {
+        for (int j = 0; j < n_; ++j) row[j] = value * z[j];
+      }
+      row += n_;
     }
   }
 
@@ -199,17 +255,11 @@ class PackLcpDerivative {
     if (r_.direction.matrix != nullptr) add_products();
     solve_tangent();
     MaxOf worst;
-    for (int i = 0; i < n_; ++i) {
-      Pack sum = get(r_all_, i), size = magnitude(sum);
-      for (int j = 0; j < n_; ++j) {
-        const Pack term = entry(i, j) * get(dz_, j);
-        sum = sum + term;
-        size = size + magnitude(term);
-      }
+    each_product(r_all_, dz_, [&](int i, Pack sum, Pack size) {
       const Mask held = is_held(i);
       worst.add(select(held, share_of(sum, size), zero));
       put(dw_, i, select(held, zero, sum));
-    }
+    });
     certify(worst.value);
     reach(dw_);
     if (!any_of(good_)) return;
@@ -241,33 +291,25 @@ class PackLcpDerivative {
 
   /// w of the polished answer; the rows' units are those of before.
   void slacks() {
-    for (int i = 0; i < n_; ++i) {
-      Pack sum = get(vector_, i);
-      for (int j = 0; j < n_; ++j) sum = sum + entry(i, j) * get(z_, j);
+    each_sum(vector_, z_, [&](int i, Pack sum) {
       put(w_, i, sum);
-    }
+    });
   }
   /// LcpDerivative::measure.
   void measure() {
     const Pack zero(0.0), one(1.0);
     Pack energy = zero;
-    for (int i = 0; i < n_; ++i) {
-      Pack sum = get(vector_, i), size = magnitude(sum), largest = zero;
-      for (int j = 0; j < n_; ++j) {
-        const Pack term = entry(i, j) * get(z_, j);
-        sum = sum + term;
-        size = size + magnitude(term);
-        largest = larger(largest, magnitude(entry(i, j)));
-      }
+    each_product(vector_, z_, [&](int i, Pack sum, Pack size) {
       put(w_, i, sum);
       put(unit_, i, size);
-      ahead_->ask();
+      Pack largest = zero;
+      for (int j = 0; j < n_; ++j) largest = larger(largest, magnitude(entry(i, j)));
       const Pack diagonal = entry(i, i);
       const Pack root = square_root(select(diagonal > zero, diagonal, zero));
       put(root_, i, root);
       const Mask counts = diagonal > Pack(1e-8) * largest;
       energy = select(counts, larger(energy, size / select(counts, root, one)), energy);
-    }
+    });
     double* share = dw_;
     for (int i = 0; i < n_; ++i) {
       const Pack root = get(root_, i);
@@ -277,11 +319,18 @@ class PackLcpDerivative {
       const Mask there = unit > zero;
       put(share, i, select(there, one / select(there, unit, one), zero));
     }
-    for (int j = 0; j < n_; ++j) {
-      Pack feel = zero;
-      for (int i = 0; i < n_; ++i) feel = larger(feel, magnitude(entry(i, j)) * get(share, i));
-      put(feel_, j, feel);
-    }
+    each_rows([&](int j, auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      Pack feel[kColumns];
+      for (Pack& one_feel : feel) one_feel = zero;
+      for (int i = 0; i < n_; ++i) {
+        const Pack by = get(share, i);
+        for (int c = 0; c < kColumns; ++c) {
+          feel[c] = larger(feel[c], magnitude(entry(i, j + c)) * by);
+        }
+      }
+      for (int c = 0; c < kColumns; ++c) put(feel_, j + c, feel[c]);
+    });
   }
 
   /// Modes from z and w: 1 held, -1 free, 0 doubtful. Lanes where one is another than before.
@@ -309,81 +358,72 @@ class PackLcpDerivative {
   /// Where the held rows of each lane are, and M_aa and q_a, with unit rows behind them.
   void gather() {
     int counts[kWidth] = {};
+    for (int k = 0; k <= n_; ++k) {
+      for (int lane = 0; lane < kWidth; ++lane) row_[k][lane] = n_;
+    }
+    for (int i = 0; i < n_; ++i) {
+      const unsigned held = is_held(i).bits();
+      for (int lane = 0; lane < kWidth; ++lane) {
+        const bool is = (held >> lane & 1U) != 0;
+        rank_[i][lane] = is ? counts[lane] : n_;
+        row_[counts[lane]][lane] = i;  // the next one overwrites what is not held
+        counts[lane] += static_cast<int>(is);
+      }
+    }
     double held[kWidth];
     most_ = 0;
     for (int lane = 0; lane < kWidth; ++lane) {
-      int& count = counts[lane];
-      for (int i = 0; i < n_; ++i) {
-        row_[lane][count] = i;
-        count += static_cast<int>(mode_[static_cast<long>(i) * kWidth + lane] > 0.0);
-      }
-      held[lane] = count;
-      if (count > most_) most_ = count;
+      row_[counts[lane]][lane] = n_;
+      held[lane] = counts[lane];
+      most_ = counts[lane] > most_ ? counts[lane] : most_;
     }
     count_ = Pack::load(held);
     auto* a = reinterpret_cast<double*>(factors_.matrix());
+    for (int k = 0; k < most_; ++k) {
+      for (int l = 0; l < most_; ++l) {
+        put(a, static_cast<long>(k) * most_ + l, Pack(k == l ? 1.0 : 0.0));
+      }
+    }
     for (int lane = 0; lane < kWidth; ++lane) {
       const int count = counts[lane];
-      const std::int64_t problem = p_ + (lane < lanes_ ? lane : 0);
-      const double* matrix = r_.matrix + problem * n_ * n_;
-      const int* row = row_[lane];
-      for (int k = 0; k < most_; ++k) {
-        double* to = a + static_cast<long>(k) * most_ * kWidth + lane;
-        for (int l = 0; l < most_; ++l) to[static_cast<long>(l) * kWidth] = k == l ? 1.0 : 0.0;
-        if (k >= count) {
-          part_[static_cast<long>(k) * kWidth + lane] = 0.0;
-          continue;
-        }
+      const double* matrix = r_.matrix + (p_ + (lane < lanes_ ? lane : 0)) * n_ * n_;
+      int row[kMostDifferentiatedInPacks];
+      for (int k = 0; k < count; ++k) row[k] = row_[k][lane];
+      for (int k = 0; k < count; ++k) {
         const double* from = matrix + static_cast<long>(row[k]) * n_;
+        double* to = a + static_cast<long>(k) * most_ * kWidth + lane;
         for (int l = 0; l < count; ++l) to[static_cast<long>(l) * kWidth] = from[row[l]];
-        part_[static_cast<long>(k) * kWidth + lane] = r_.vector[problem * n_ + row[k]];
       }
-      for (int k = count; k < most_; ++k) row_[lane][k] = -1;
     }
+    take_held(vector_, part_);
   }
-  /// Entries of the held rows.
+  /// Entries of the held rows, zeros behind them; from: zero behind its end.
   CAROM_INLINE void take_held(const double* from, double* to) const {
-    for (int lane = 0; lane < kWidth; ++lane) {
-      for (int k = 0; k < most_; ++k) {
-        const int i = row_[lane][k];
-        to[static_cast<long>(k) * kWidth + lane] =
-            i >= 0 ? from[static_cast<long>(i) * kWidth + lane] : 0.0;
-      }
-    }
+    for (int k = 0; k < most_; ++k) put(to, k, gather_lanes<Isa>(from, row_[k]));
   }
-  /// To the held rows; zeros elsewhere.
+  /// To the held rows, zeros elsewhere; from: zero at place n.
   CAROM_INLINE void scatter(const double* from, double* to) const {
-    for (int i = 0; i < n_; ++i) put(to, i, Pack(0.0));
-    for (int lane = 0; lane < kWidth; ++lane) {
-      for (int k = 0; k < most_; ++k) {
-        const int i = row_[lane][k];
-        if (i >= 0) {
-          to[static_cast<long>(i) * kWidth + lane] = from[static_cast<long>(k) * kWidth + lane];
-        }
-      }
-    }
+    for (int i = 0; i < n_; ++i) put(to, i, gather_lanes<Isa>(from, rank_[i]));
   }
 
   /// dz_a = -M_aa^-1 r_a.
-  void solve_tangent() {
+  void solve_tangent(bool refined = true) {
     take_held(r_all_, part_);
     for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
-    factors_.solve(numbers(part_));
+    if (refined) {
+      factors_.solve(numbers(part_));
+    } else {
+      factors_.solve_once(numbers(part_));
+    }
     scatter(part_, dz_);
   }
 
   Pack adjoint_residual() {
     MaxOf worst;
-    for (int j = 0; j < n_; ++j) {
-      const Pack g = get(g_, j);
-      Pack sum = -g, size = magnitude(g);
-      for (int i = 0; i < n_; ++i) {
-        const Pack term = entry(i, j) * get(y_, i);
-        sum = sum + term;
-        size = size + magnitude(term);
-      }
+    for (int j = 0; j < n_; ++j) put(part_, j, -get(g_, j));
+    each_transposed(part_, y_, [&](int j, Pack sum, Pack size) {
       worst.add(select(is_held(j), share_of(sum, size), Pack(0.0)));
-    }
+    });
     return worst.value;
   }
 
@@ -395,21 +435,19 @@ class PackLcpDerivative {
   }
 
   void reach_down(bool slack) {
+    if (!r_.rules.reach) return;
     const Pack zero(0.0);
     Pack weight(r_.wanted.vector ? 1.0 : 0.0);
     for (int i = 0; i < n_ && r_.wanted.matrix; ++i) weight = weight + get(z_, i) * get(z_, i);
     for (int i = 0; i < n_; ++i) {
       put(r_all_, i, weight * (get(y_, i) - (slack ? get(slack_, i) : zero)));
     }
-    solve_tangent();
-    for (int i = 0; i < n_; ++i) {
-      Pack sum = get(r_all_, i);
-      for (int j = 0; j < n_; ++j) sum = sum + entry(i, j) * get(dz_, j);
-      put(dw_, i, sum);
-    }
+    solve_tangent(false);
+    each_sum(r_all_, dz_, [&](int i, Pack sum) { put(dw_, i, sum); });
     reach(dw_);
   }
   CAROM_INLINE void reach(const double* dw) {
+    if (!r_.rules.reach) return;
     const Pack zero(0.0), one(1.0);
     reach_ = Pack(kernels::kInfinity);
     for (int i = 0; i < n_; ++i) {
@@ -432,11 +470,11 @@ class PackLcpDerivative {
   const LcpDerivativeRange& r_;
   int n_;
   derivatives::FactorsOf<Number> factors_;
-  Ahead* ahead_ = nullptr;  // of what run() is at
   std::int64_t p_ = 0;
   int lanes_ = 0;
   int most_ = 0;  // held rows of the lane that has most
-  int row_[kWidth][kMostDifferentiatedInPacks + 1];
+  int row_[kMostDifferentiatedInPacks + 1][kWidth];  // the k-th held row of a lane; n: none
+  int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one
   Mask good_, doubtful_;
   Pack count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0}, residual_{0.0}, reach_{0.0};
   double *matrix_, *vector_, *z_, *w_, *unit_, *feel_, *root_, *mode_, *g_, *y_, *r_all_, *dz_,

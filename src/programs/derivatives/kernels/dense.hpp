@@ -78,22 +78,28 @@ class FactorsOf {
       for (int j = 0; j < n; ++j) size = larger(size, magnitude(entry(i, j)));
       regular = regular & inverse_powers(size, at_.row_scale[i]);
     }
+    // Of columns row by row: their chains of operations run side by side.
+    V* column = at_.given;
+    for (int j = 0; j < n; ++j) column[j] = V(0.0);
+    for (int i = 0; i < n; ++i) {
+      const V scale = at_.row_scale[i];
+      for (int j = 0; j < n; ++j) column[j] = larger(column[j], magnitude(entry(i, j)) * scale);
+    }
     for (int j = 0; j < n; ++j) {
-      V size(0.0);
-      for (int i = 0; i < n; ++i) size = larger(size, magnitude(entry(i, j)) * at_.row_scale[i]);
-      regular = regular & inverse_powers(size, at_.column_scale[j]);
+      regular = regular & inverse_powers(column[j], at_.column_scale[j]);
+      column[j] = V(0.0);
     }
     if (!any_of(regular)) return regular;
-    norm_ = V(0.0);
-    for (int j = 0; j < n; ++j) {
-      V sum(0.0);
-      for (int i = 0; i < n; ++i) {
-        const V value = entry(i, j) * at_.row_scale[i] * at_.column_scale[j];
+    for (int i = 0; i < n; ++i) {
+      const V scale = at_.row_scale[i];
+      for (int j = 0; j < n; ++j) {
+        const V value = entry(i, j) * scale * at_.column_scale[j];
         lu(i, j) = value;
-        sum += magnitude(value);
+        column[j] += magnitude(value);
       }
-      norm_ = select(within(j), larger(norm_, sum), norm_);
     }
+    norm_ = V(0.0);
+    for (int j = 0; j < n; ++j) norm_ = select(within(j), larger(norm_, column[j]), norm_);
     sign_ = V(1.0);
     swap_count_ = 0;
     for (int k = 0; k < n; ++k) {
@@ -182,9 +188,8 @@ class FactorsOf {
       V most = magnitude(y[0]), place = zero;
       for (int i = 1; i < n_; ++i) {
         const V size = magnitude(y[i]);
-        const Mask more = size > most;
-        most = select(more, size, most);
-        place = select(more, V(static_cast<double>(i)), place);
+        place = select(size > most, V(static_cast<double>(i)), place);
+        most = larger(size, most);
       }
       for (int i = 0; i < n_; ++i) {
         x[i] = select(place != V(static_cast<double>(i)), zero, one);
@@ -223,32 +228,51 @@ class FactorsOf {
     V most = magnitude(lu(k, k)), place = own;
     for (int i = k + 1; i < n_; ++i) {
       const V size = magnitude(lu(i, k));
-      const Mask more = size > most;
-      most = select(more, size, most);
-      place = select(more, V(static_cast<double>(i)), place);
+      place = select(size > most, V(static_cast<double>(i)), place);
+      most = larger(size, most);
     }
     Mask moves = place != own;
     if (!any_of(moves)) return;
     sign_ = select(moves, -sign_, sign_);
+    const int first = swap_count_;
     for (int i = k + 1; any_of(moves); ++i) {
       const Mask here = moves & !(place != V(static_cast<double>(i)));
       if (!any_of(here)) continue;
       moves = moves & !here;
       swaps_[swap_count_++] = {k, i, here};
-      for (int j = 0; j < n_; ++j) exchange(lu(k, j), lu(i, j), here);
+    }
+    for (int j = 0; j < n_; ++j) exchange(first, swap_count_, at_.lu + j, n_);
+  }
+  /// Swaps [first, last), all of one row, of x with entries `stride` apart. A lane has one of them.
+  CAROM_INLINE void exchange(int first, int last, V* x, int stride) const {
+    V& top = x[static_cast<long>(swaps_[first].row) * stride];
+    const V before = top;
+    V after = before;
+    for (int s = first; s < last; ++s) {
+      V& other = x[static_cast<long>(swaps_[s].other) * stride];
+      const V own = other;
+      after = select(swaps_[s].lanes, own, after);
+      other = select(swaps_[s].lanes, before, own);
+    }
+    top = after;
+  }
+  /// All of them.
+  CAROM_INLINE void permute(V* x) const {
+    for (int first = 0, last = 0; first < swap_count_; first = last) {
+      while (last < swap_count_ && swaps_[last].row == swaps_[first].row) ++last;
+      exchange(first, last, x, 1);
     }
   }
-  static CAROM_INLINE void exchange(V& a, V& b, Mask here) {
-    const V x = a, y = b;
-    a = select(here, y, x);
-    b = select(here, x, y);
+  CAROM_INLINE void permute_back(V* x) const {
+    for (int first = swap_count_, last = swap_count_; last > 0; last = first) {
+      while (first > 0 && swaps_[first - 1].row == swaps_[last - 1].row) --first;
+      exchange(first, last, x, 1);
+    }
   }
 
   /// With the scaled matrix's factors.
   CAROM_HOST_DEVICE void eliminate(V* x) const {
-    for (int s = 0; s < swap_count_; ++s) {
-      exchange(x[swaps_[s].row], x[swaps_[s].other], swaps_[s].lanes);
-    }
+    permute(x);
     for (int i = 1; i < n_; ++i) {
       V sum = x[i];
       for (int j = 0; j < i; ++j) sum -= lu(i, j) * x[j];
@@ -270,9 +294,7 @@ class FactorsOf {
       const V value = x[i];
       for (int j = 0; j < i; ++j) x[j] -= lu(i, j) * value;
     }
-    for (int s = swap_count_ - 1; s >= 0; --s) {
-      exchange(x[swaps_[s].row], x[swaps_[s].other], swaps_[s].lanes);
-    }
+    permute_back(x);
   }
   CAROM_INLINE void scaled_solve(V* x) const {
     for (int i = 0; i < n_; ++i) x[i] *= at_.row_scale[i];

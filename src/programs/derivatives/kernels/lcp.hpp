@@ -184,7 +184,7 @@ class LcpDerivative {
       for (int i = 0; i < n_; ++i) y[i] = kNone;
       return false;
     }
-    report.reach = b > 0 ? 0.0 : reach_down(slack, wanted, y);
+    if (rules_.reach) report.reach = b > 0 ? 0.0 : reach_down(slack, wanted, y);
     return true;
   }
 
@@ -243,7 +243,7 @@ class LcpDerivative {
       dz[i] = fine ? at_.dz[i] : kNone;
       dw[i] = fine ? at_.dw[i] : kNone;
     }
-    if (fine) report.reach = reach_along(at_.dz, at_.dw);
+    if (fine && rules_.reach) report.reach = reach_along(at_.dz, at_.dw);
     return fine;
   }
 
@@ -440,10 +440,14 @@ class LcpDerivative {
   }
 
   /// x_a = -M_aa^-1 r_a, zero elsewhere.
-  CAROM_HOST_DEVICE void solve_tangent(const double* r, double* x) {
+  CAROM_HOST_DEVICE void solve_tangent(const double* r, double* x, bool refined = true) {
     double* part = at_.g;
     for (int k = 0; k < count_; ++k) part[k] = -r[held_[k]];
-    factors_.solve(part);
+    if (refined) {
+      factors_.solve(part);
+    } else {
+      factors_.solve_once(part);
+    }
     for (int i = 0; i < n_; ++i) x[i] = 0.0;
     for (int k = 0; k < count_; ++k) x[held_[k]] = part[k];
   }
@@ -486,7 +490,7 @@ class LcpDerivative {
     for (int i = 0; i < n_; ++i) {
       at_.r[i] = weight * (y[i] - (slack != nullptr ? slack[i] : 0.0));
     }
-    solve_tangent(at_.r, at_.dz);
+    solve_tangent(at_.r, at_.dz, false);
     for (int i = 0; i < n_; ++i) {
       double sum = at_.r[i];
       for (int k = 0; k < count_; ++k) sum += entry(i, held_[k]) * at_.dz[held_[k]];

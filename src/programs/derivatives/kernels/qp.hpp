@@ -279,8 +279,10 @@ class QpDerivative {
     if (!certified(report, rules_)) return none(gradient);
     report.reach = kNone;
     write(gradient, objective, e);
-    report.reach =
-        doubtfuls_ + doubtful_cones_ > 0 || dependent_ ? 0.0 : reach_down(wanted, objective, e);
+    if (rules_.reach) {
+      const bool at_border = doubtfuls_ + doubtful_cones_ > 0 || dependent_;
+      report.reach = at_border ? 0.0 : reach_down(wanted, objective, e);
+    }
     return true;
   }
 
@@ -402,7 +404,7 @@ class QpDerivative {
       }
     }
     *out.objective = fine ? objective : kNone;
-    if (fine) report.reach = dependent_ ? 0.0 : reach_along(dz, ds);
+    if (fine && rules_.reach) report.reach = dependent_ ? 0.0 : reach_along(dz, ds);
     return fine;
   }
 
