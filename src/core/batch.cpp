@@ -31,14 +31,14 @@ void* allocate_host(std::size_t bytes) {
   if (unit == kPage) ::madvise(data, bytes, MADV_HUGEPAGE);
   return data;
 #else
-  return ::operator new(bytes, std::align_val_t{kAlignment});
+  return ::operator new (bytes, std::align_val_t{kAlignment});
 #endif
 }
 void release_host(void* data) noexcept {
 #if defined(__linux__)
   std::free(data);
 #else
-  ::operator delete(data, std::align_val_t{kAlignment});
+  ::operator delete (data, std::align_val_t{kAlignment});
 #endif
 }
 

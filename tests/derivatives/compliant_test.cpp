@@ -212,5 +212,87 @@ TEST(DifferentiateCompliant, PacksHaveTheNumbersOfOneStep) {
   }
 }
 
+/// Steps of two velocities with nine rows without friction; `beside`: a contact far away, with
+/// which each row has an unknown of its own in the derivative's equations.
+CompliantBatch many_rows(bool beside) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal;
+  std::vector<CompliantProblem> all;
+  for (int p = 0; p < 40; ++p) {
+    CompliantProblem problem;
+    problem.dimension = 2;
+    problem.velocities = 2;
+    problem.step_size = 0.01;
+    problem.mass_matrix = {2.0, 0.3, 0.3, 1.0};
+    problem.force = {normal(random), normal(random)};
+    problem.velocity = {normal(random), normal(random)};
+    for (int i = 0; i < 9; ++i) {
+      CompliantConstraint row;
+      row.type =
+          i == 4 ? CompliantConstraint::Type::bilateral : CompliantConstraint::Type::unilateral;
+      row.jacobian = {normal(random), normal(random)};
+      row.phi = {1e-2 * normal(random)};
+      row.stiffness = {std::exp(3.0 * normal(random) + 5.0)};
+      row.damping = {i % 3 == 0 ? 0.0 : 20.0};
+      problem.constraints.push_back(row);
+    }
+    CompliantConstraint contact;
+    contact.type = CompliantConstraint::Type::contact;
+    contact.jacobian = {0.0, 1.0, 1.0, 0.0};
+    contact.phi = {10.0, 0.0};
+    contact.stiffness = {1e3, 0.0};
+    contact.damping = {10.0, 10.0};
+    contact.friction = 0.5;
+    if (beside) problem.constraints.push_back(contact);
+    all.push_back(problem);
+  }
+  return make_batch(all);
+}
+
+TEST(DifferentiateCompliant, ManyRowsAreSolvedByTheVelocities) {
+  CompliantSettings settings;
+  settings.tolerance = 1e-12;
+  const CompliantBatch few = many_rows(false), more = many_rows(true);
+  const CompliantResult answer = solve_compliant(few, settings),
+                        other = solve_compliant(more, settings);
+  std::mt19937_64 random(12);
+  std::normal_distribution<double> normal;
+  CompliantCotangent cotangent;
+  cotangent.velocity = Buffer<double>(80);
+  for (double& value : cotangent.velocity.host()) value = normal(random);
+  CompliantDirection direction;
+  direction.velocity = Buffer<double>(80);
+  for (double& value : direction.velocity.host()) value = normal(random);
+  const CompliantGradient g = differentiate_compliant(few, answer, cotangent, settings);
+  const CompliantGradient h = differentiate_compliant(more, other, cotangent, settings);
+  const CompliantTangent t = propagate_compliant(few, answer, direction, settings);
+  const CompliantTangent u = propagate_compliant(more, other, direction, settings);
+  const auto near = [](double x, double y) { EXPECT_NEAR(x, y, 1e-10 * (1.0 + std::fabs(y))); };
+  int open = 0;
+  for (int p = 0; p < 40; ++p) {
+    SCOPED_TRACE(p);
+    EXPECT_EQ(g.status.host()[p], Smoothness::smooth);
+    EXPECT_EQ(h.status.host()[p], Smoothness::smooth);
+    EXPECT_LE(g.residual.host()[p], 1e-14);
+    // Estimates of two matrices that differ by the contact's rows and by their scales.
+    EXPECT_LT(g.condition.host()[p], 30.0 * h.condition.host()[p]);
+    EXPECT_GT(g.condition.host()[p], h.condition.host()[p] / 30.0);
+    near(g.step_size.host()[p], h.step_size.host()[p]);
+    for (int j = 0; j < 2; ++j) {
+      near(g.velocity.host()[p * 2 + j], h.velocity.host()[p * 2 + j]);
+      near(t.velocity.host()[p * 2 + j], u.velocity.host()[p * 2 + j]);
+    }
+    for (int i = 0; i < 9; ++i) {
+      near(g.phi.host()[p * 9 + i], h.phi.host()[p * 11 + i]);
+      near(g.stiffness.host()[p * 9 + i], h.stiffness.host()[p * 11 + i]);
+      near(t.force.host()[p * 9 + i], u.force.host()[p * 11 + i]);
+      near(g.jacobian.host()[(p * 9 + i) * 2], h.jacobian.host()[(p * 11 + i) * 2]);
+      open += answer.force.host()[p * 9 + i] == 0.0;
+    }
+  }
+  EXPECT_GT(open, 60);
+  EXPECT_LT(open, 260);
+}
+
 }  // namespace
 }  // namespace carom

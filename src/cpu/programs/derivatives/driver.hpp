@@ -64,8 +64,7 @@ void differentiate_each(std::int64_t problems, int threads, long reals, long int
 }
 
 inline derivatives::DerivativeRules rules_of(const DerivativeSettings& settings) {
-  return {settings.at_kink, settings.margin_tolerance, settings.error_tolerance,
-          settings.reach};
+  return {settings.at_kink, settings.margin_tolerance, settings.error_tolerance, settings.reach};
 }
 
 /// Writes what a derivative says of itself.

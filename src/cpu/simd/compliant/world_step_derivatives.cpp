@@ -246,7 +246,7 @@ class StepDerivatives {
   Step laid_out(const kernels::ConstraintRowsOf<Number>& rows) {
     const int m = rows.count;
     const V h(r_.step_size);
-    Step step{{nv_, m, 0, true, true}, {}, take<V>(m), {}, {}, {}};
+    Step step{{nv_, m, 0, true, true, rows.begin, rows.end}, {}, take<V>(m), {}, {}, {}};
     V* mass = take<V>(nv_);
     V* push = take<V>(nv_);
     for (int j = 0; j < nv_; ++j) {

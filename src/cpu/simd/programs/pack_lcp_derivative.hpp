@@ -291,9 +291,7 @@ class PackLcpDerivative {
 
   /// w of the polished answer; the rows' units are those of before.
   void slacks() {
-    each_sum(vector_, z_, [&](int i, Pack sum) {
-      put(w_, i, sum);
-    });
+    each_sum(vector_, z_, [&](int i, Pack sum) { put(w_, i, sum); });
   }
   /// LcpDerivative::measure.
   void measure() {
@@ -472,7 +470,7 @@ class PackLcpDerivative {
   derivatives::FactorsOf<Number> factors_;
   std::int64_t p_ = 0;
   int lanes_ = 0;
-  int most_ = 0;  // held rows of the lane that has most
+  int most_ = 0;                                     // held rows of the lane that has most
   int row_[kMostDifferentiatedInPacks + 1][kWidth];  // the k-th held row of a lane; n: none
   int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one
   Mask good_, doubtful_;

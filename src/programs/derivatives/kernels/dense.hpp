@@ -43,6 +43,41 @@ struct FactorsLayout {
         swaps(arena.take(8 * n)) {}
 };
 
+/// Hager's estimate of a matrix's 1-norm (Higham 2002, algorithm 15.1) from its products, which
+/// apply(x) and apply_transposed(y) put in place. count: rows of each lane, of at most n.
+template <class V, class Apply, class ApplyTransposed>
+CAROM_INLINE V norm_estimate(int n, V count, V* x, V* y, Apply&& apply,
+                             ApplyTransposed&& apply_transposed) {
+  const V zero(0.0), one(1.0);
+  const auto within = [&](int i) { return V(static_cast<double>(i)) < count; };
+  auto going = zero < count;
+  const V share = one / select(going, count, one);
+  for (int i = 0; i < n; ++i) x[i] = select(within(i), share, zero);
+  V best = zero;
+  for (int round = 0; round < 3; ++round) {
+    apply(x);
+    V sum = zero;
+    for (int i = 0; i < n; ++i) {
+      sum += magnitude(x[i]);
+      y[i] = select(within(i), select(x[i] >= zero, one, -one), zero);
+    }
+    going = going & (sum > best);
+    best = select(going, sum, best);
+    if (round == 2 || !any_of(going)) break;
+    apply_transposed(y);
+    V most = magnitude(y[0]), place = zero;
+    for (int i = 1; i < n; ++i) {
+      const V size = magnitude(y[i]);
+      place = select(size > most, V(static_cast<double>(i)), place);
+      most = larger(size, most);
+    }
+    for (int i = 0; i < n; ++i) {
+      x[i] = select(place != V(static_cast<double>(i)), zero, one);
+    }
+  }
+  return best;
+}
+
 /// LU with partial pivoting of a matrix whose rows and columns are first scaled to size one, so
 /// that neither pivots nor the condition depend on units. Every solve is refined once. Of a pack
 /// each lane has the bits that its matrix has alone; lanes of fewer rows than n have unit rows
@@ -138,10 +173,11 @@ class FactorsOf {
     V* rest = at_.rest;
     copy(x, at_.given);
     scaled_solve(x);
-    for (int i = 0; i < n_; ++i) {
-      V sum = at_.given[i];
-      for (int j = 0; j < n_; ++j) sum -= entry(i, j) * x[j];
-      rest[i] = sum;
+    copy(at_.given, rest);
+    int i = 0;
+    for (; i + kSideBySide <= n_; i += kSideBySide) subtract_rows(at_.matrix, i, n_, x, rest);
+    for (; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j) rest[i] -= entry(i, j) * x[j];
     }
     scaled_solve(rest);
     add(rest, x);
@@ -164,38 +200,12 @@ class FactorsOf {
     add(rest, x);
   }
 
-  /// Hager's estimate of the scaled matrix's condition in the 1-norm (Higham 2002, algorithm 15.1).
+  /// An estimate of the scaled matrix's condition in the 1-norm.
   [[nodiscard]] CAROM_HOST_DEVICE V condition() const {
-    V* x = at_.given;
-    V* y = at_.rest;
-    const V zero(0.0), one(1.0);
-    const Mask any = zero < count_;
-    const V share = one / select(any, count_, one);
-    for (int i = 0; i < n_; ++i) x[i] = select(within(i), share, zero);
-    V best = zero;
-    Mask going = any;
-    for (int round = 0; round < 3; ++round) {
-      eliminate(x);
-      V sum = zero;
-      for (int i = 0; i < n_; ++i) {
-        sum += magnitude(x[i]);
-        y[i] = select(within(i), select(x[i] >= zero, one, -one), zero);
-      }
-      going = going & (sum > best);
-      best = select(going, sum, best);
-      if (round == 2 || !any_of(going)) break;
-      eliminate_transposed(y);
-      V most = magnitude(y[0]), place = zero;
-      for (int i = 1; i < n_; ++i) {
-        const V size = magnitude(y[i]);
-        place = select(size > most, V(static_cast<double>(i)), place);
-        most = larger(size, most);
-      }
-      for (int i = 0; i < n_; ++i) {
-        x[i] = select(place != V(static_cast<double>(i)), zero, one);
-      }
-    }
-    return select(any, best * norm_, one);
+    const V inverse = norm_estimate(
+        n_, count_, at_.given, at_.rest, [&](V* x) { eliminate(x); },
+        [&](V* y) { eliminate_transposed(y); });
+    return select(V(0.0) < count_, inverse * norm_, V(1.0));
   }
 
  private:
@@ -270,15 +280,36 @@ class FactorsOf {
     }
   }
 
+  /// to_k -= sum over j < count of A_kj x_j in some rows from i on, whose chains of operations run
+  /// side by side.
+  CAROM_INLINE void subtract_rows(const V* a, int i, int count, const V* x, V* to) const {
+    const V* row = a + static_cast<long>(i) * n_;
+    V sum[kSideBySide];
+    for (int k = 0; k < kSideBySide; ++k) sum[k] = to[i + k];
+    for (int j = 0; j < count; ++j) {
+      const V by = x[j];
+      for (int k = 0; k < kSideBySide; ++k) sum[k] -= row[static_cast<long>(k) * n_ + j] * by;
+    }
+    for (int k = 0; k < kSideBySide; ++k) to[i + k] = sum[k];
+  }
+  static constexpr int kSideBySide = 4;
+
   /// With the scaled matrix's factors.
   CAROM_HOST_DEVICE void eliminate(V* x) const {
     permute(x);
-    for (int i = 1; i < n_; ++i) {
+    int i = 0;
+    for (; i + kSideBySide <= n_; i += kSideBySide) {
+      subtract_rows(at_.lu, i, i, x, x);
+      for (int k = i + 1; k < i + kSideBySide; ++k) {
+        for (int j = i; j < k; ++j) x[k] -= lu(k, j) * x[j];
+      }
+    }
+    for (; i < n_; ++i) {
       V sum = x[i];
       for (int j = 0; j < i; ++j) sum -= lu(i, j) * x[j];
       x[i] = sum;
     }
-    for (int i = n_ - 1; i >= 0; --i) {
+    for (i = n_ - 1; i >= 0; --i) {
       V sum = x[i];
       for (int j = i + 1; j < n_; ++j) sum -= lu(i, j) * x[j];
       x[i] = sum * lu(i, i);

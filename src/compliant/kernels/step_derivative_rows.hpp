@@ -1,0 +1,232 @@
+#pragma once
+
+#include "compliant/kernels/step_derivative.hpp"
+
+/// The rows that carry: M^-1 G', W, and the centripetal term of their kinds.
+namespace carom::derivatives {
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::carry(double h, const double* stiffness,
+                                                const double* damping) {
+  count_ = carrying_rows(shape_.rows, problem_.type, h, stiffness, damping, row_, normal_);
+}
+
+template <class V>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::take(const V* force) {
+  if constexpr (kAlone) carry(h_, problem_.stiffness, problem_.damping);
+  Mask good = V(0.0) <= V(0.0);
+  for (int i = 0; i < shape_.rows; ++i) {
+    good = good & (magnitude(force[i]) < V(kernels::kInfinity));
+  }
+  for (int k = 0; k < count_; ++k) {
+    at_.impulse[k] = h_ * force[row_[k]];
+    at_.mode[k] = at_.doubt[k] = V(0.0);
+  }
+  return good;
+}
+
+template <class V>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() {
+  Mask good = V(0.0) <= V(0.0);
+  for (int i = 0; i < n_; ++i) {
+    if (shape_.diagonal) {
+      good = good & (problem_.mass_matrix[i] > V(0.0));
+      at_.mass[i] = V(1.0) / problem_.mass_matrix[i];
+      continue;
+    }
+    for (int j = 0; j <= i; ++j) {
+      V sum = mass(i, j);
+      for (int l = 0; l < j; ++l) sum -= at_.mass[i * n_ + l] * at_.mass[j * n_ + l];
+      if (i == j) {
+        good = good & (sum > V(0.0));
+        at_.mass[i * n_ + i] = V(1.0) / square_root(sum);
+      } else {
+        at_.mass[i * n_ + j] = sum * at_.mass[j * n_ + j];
+      }
+    }
+  }
+  for (int j = 0; j < n_; ++j) at_.push[j] = problem_.force[j];
+  over_mass(at_.push);
+  for (int j = 0; j < n_; ++j) at_.push[j] = problem_.velocity[j] + h_ * at_.push[j];
+  for (int k = 0; k < count_; ++k) {
+    for (int j = first(k); j < last(k); ++j) flexible(k)[j] = jacobian(k)[j];
+    if (shape_.diagonal) {
+      for (int j = first(k); j < last(k); ++j) flexible(k)[j] *= at_.mass[j];
+    } else {
+      over_mass(flexible(k));
+    }
+  }
+  moving_ = V(0.0) < V(0.0);
+  for (int k = 0; k < count_; ++k) {
+    at_.moment[k] = V(0.0);
+    if (centripetal_) moving_ = moving_ | (problem_.jacobian_dot_v[row_[k]] != V(0.0));
+  }
+  moves_ = any_of(moving_);
+  if (moves_) {
+    factor_kinds();
+    if (mixed_) good = good & !moving_;
+    for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
+    over_kinds(at_.moment);
+    push_back(at_.moment, at_.along_moment);
+  }
+  by_velocities_ = count_ > 2 * n_;
+  for (int k = 0; k < count_; ++k) by_velocities_ = by_velocities_ && !is_tangent(k);
+  for (int k = 0; k < count_; ++k) {
+    for (int l = 0; l <= k && !by_velocities_; ++l) {
+      const V sum = delassus(k, l);
+      at_.delassus[static_cast<long>(k) * count_ + l] = sum;
+      at_.delassus[static_cast<long>(l) * count_ + k] = sum;
+    }
+    at_.weight[k] = V(1.0) / w(k, k);
+    V sum = bias(k);
+    for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * at_.push[j];
+    at_.constant[k] = sum;
+  }
+  return good;
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
+  // A row that exerts nothing belongs to its kind all the same, and is not among these.
+  mixed_ = false;
+  redundant_ = V(0.0) < V(0.0);
+  for (int i = 0, k = 0; i < shape_.rows; ++i) {
+    if (k < count_ && row_[k] == i) {
+      ++k;
+      continue;
+    }
+    for (int l = 0; l < count_; ++l) mixed_ = mixed_ || kind_of(row_[l]) == kind_of(i);
+  }
+  V taken[kernels::kRowGroups];
+  for (V& number : taken) number = V(0.0);
+  const V zero(0.0), one(1.0), most(static_cast<double>(n_));
+  independents_ = 0;
+  for (int k = 0; k < count_; ++k) {
+    const int kind = kind_of(row_[k]);
+    const Mask open = taken[kind] < most;
+    at_.picked[k] = zero;
+    if (!any_of(open)) {
+      redundant_ = open | !open;
+      continue;
+    }
+    V* lower = at_.hat + static_cast<long>(k) * count_;
+    const V diagonal = coupling(k, k);
+    V pivot = diagonal;
+    each_independent(kind, [&](int l) {
+      const V* earlier = at_.hat + static_cast<long>(l) * count_;
+      V sum = coupling(k, l);
+      each_independent(kind, [&](int j) {
+        if (j < l) sum -= lower[j] * earlier[j];
+      });
+      lower[l] = select(at_.picked[l] > zero, sum * earlier[l], zero);
+      pivot -= lower[l] * lower[l];
+    });
+    const Mask picks = (pivot > V(kernels::kIndependent) * diagonal) & open;
+    redundant_ = redundant_ | !picks;
+    if (!any_of(picks)) continue;
+    independent_[independents_++] = k;
+    at_.picked[k] = select(picks, one, zero);
+    taken[kind] += at_.picked[k];
+    lower[k] = select(picks, one / square_root(select(picks, pivot, one)), zero);
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::over_kinds(V* x) const {
+  const V zero(0.0);
+  for (int i = 0, k = 0; k < count_; ++k) {
+    if (i < independents_ && independent_[i] == k) {
+      ++i;
+    } else {
+      x[k] = zero;
+    }
+  }
+  for (int i = 0; i < independents_; ++i) {
+    const int k = independent_[i], kind = kind_of(row_[k]);
+    const V* lower = at_.hat + static_cast<long>(k) * count_;
+    V value = x[k];
+    each_independent(kind, [&](int l) {
+      if (l < k) value -= lower[l] * x[l];
+    });
+    x[k] = select(at_.picked[k] > zero, value * lower[k], zero);
+  }
+  for (int i = independents_ - 1; i >= 0; --i) {
+    const int k = independent_[i], kind = kind_of(row_[k]);
+    V value = x[k];
+    each_independent(kind, [&](int l) {
+      if (l > k) value -= at_.hat[static_cast<long>(l) * count_ + k] * x[l];
+    });
+    x[k] = select(at_.picked[k] > zero, value * at_.hat[static_cast<long>(k) * count_ + k], zero);
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::push_back(const V* x, V* to) const {
+  for (int j = 0; j < kernels::kRowGroups * n_; ++j) to[j] = V(0.0);
+  for (int k = 0; k < count_; ++k) {
+    V* own = to + kind_of(row_[k]) * n_;
+    for (int j = first(k); j < last(k); ++j) own[j] += flexible(k)[j] * x[k];
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::moment_refuses(
+    bool rates, bool geometry) {
+  const Mask no = V(0.0) < V(0.0);
+  if (!centripetal_ || (!rates && !moves_)) return no;
+  if (!moves_) factor_kinds();
+  const Mask asked = rates ? !no : moving_;
+  Mask refused = mixed_ ? asked : no;
+  if (geometry && !shape_.fixed_kinds) refused = refused | (moving_ & redundant_);
+  return refused;
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::over_mass(V* x) const {
+  if (shape_.diagonal) {
+    for (int i = 0; i < n_; ++i) x[i] *= at_.mass[i];
+    return;
+  }
+  for (int i = 0; i < n_; ++i) {
+    V sum = x[i];
+    for (int j = 0; j < i; ++j) sum -= at_.mass[i * n_ + j] * x[j];
+    x[i] = sum * at_.mass[i * n_ + i];
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    V sum = x[i];
+    for (int j = i + 1; j < n_; ++j) sum -= at_.mass[j * n_ + i] * x[j];
+    x[i] = sum * at_.mass[i * n_ + i];
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::push(const V* x, V* pushed) const {
+  for (int j = 0; j < n_; ++j) pushed[j] = V(0.0);
+  for (int k = 0; k < count_; ++k) {
+    if (!any_of(x[k] != V(0.0))) continue;
+    for (int j = first(k); j < last(k); ++j) pushed[j] += flexible(k)[j] * x[k];
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::push_sizes(const V* x, V* sizes) const {
+  for (int j = 0; j < n_; ++j) sizes[j] = V(0.0);
+  for (int k = 0; k < count_; ++k) {
+    for (int j = first(k); j < last(k); ++j) sizes[j] += magnitude(flexible(k)[j] * x[k]);
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::times_delassus(const V* x, V* product, V* size) {
+  V* pushed = at_.lambda_other;
+  push(x, pushed);
+  if (by_velocities_) push_sizes(x, at_.inner);
+  for (int k = 0; k < count_; ++k) {
+    V sum = x[k] / eta(k);
+    for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * pushed[j];
+    product[k] = sum;
+    size[k] = product_size(k, x, at_.inner);
+  }
+}
+
+}  // namespace carom::derivatives

@@ -1,0 +1,359 @@
+#pragma once
+
+#include "programs/derivatives/kernels/qp_derivative.hpp"
+
+/// The modes of rows and cones, from an answer that is polished in them.
+namespace carom::derivatives {
+
+CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double* dual,
+                                                  const double* cone_dual, Report& report) {
+  for (int j = 0; j < n_; ++j) {
+    at_.x[j] = x[j];
+    if (!kernels::is_finite(x[j])) return false;
+  }
+  for (int i = 0; i < r_; ++i) {
+    at_.multiplier[i] = i < m_ ? dual[i] : cone_dual[i - m_];
+    if (!kernels::is_finite(at_.multiplier[i])) return false;
+  }
+  kinds();
+  measure();
+  if (!(wrong() <= kLargestShift)) return false;
+  double tolerance = rules_.margin_tolerance;
+  split(tolerance);
+  report.shift = 0.0;
+  report.status = Smoothness::undefined;
+  bool stale = true;  // whether the factors are others' than the modes'
+  for (int round = 0; round < 5; ++round) {
+    if (stale || edges_ > 0) {
+      dependent_ = false;
+      if (!assemble(true)) {
+        report.margin = margin_;
+        report.doubtful = doubtfuls_;
+        report.status = Smoothness::set_valued;
+        return false;
+      }
+    }
+    const double moved = newton();
+    report.shift = kernels::larger(report.shift, moved);
+    measure();
+    tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
+    // Modes that do not settle have gaps about as large as what polishing moved.
+    if (round >= 3) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
+    stale = split(tolerance);
+    if (!stale && moved <= 1e-13) break;
+  }
+  report.margin = margin_;
+  report.doubtful = doubtfuls_;
+  const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
+  if (!(report.shift <= most) || !(wrong() <= 10.0 * tolerance)) return false;
+  clean();
+  if (stale || edges_ > 0) {
+    dependent_ = false;
+    if (!assemble(true)) {
+      report.status = Smoothness::set_valued;
+      return false;
+    }
+  }
+  report.condition = factors_.condition();
+  report.status = Smoothness::smooth;
+  if (doubtfuls_ > 0) {
+    settle();
+    report.margin = margin_;
+    report.doubtful = doubtfuls_;
+    report.condition = factors_.condition();
+    // P is definite on what the held rows leave: x is unique whether the multipliers are or not.
+    semidefinite_ =
+        doubtfuls_ > 0 && !symmetric_definite(doubtfuls_, at_.schur, at_.size, at_.work);
+    dependent_ = dependent_ || semidefinite_;
+  }
+  if (doubtful_cones_ > 0 && report.status == Smoothness::smooth) report.status = Smoothness::kink;
+  return true;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
+  for (int i = 0; i < r_; ++i) {
+    owner_[i] = -1;
+    sign_[i] = 1;
+    state_[i] = 0;
+    mode_[i] = static_cast<int>(RowMode::free);
+  }
+  for (int i = 0; i < m_; ++i) {
+    if (problem_.lower[i] == problem_.upper[i]) sign_[i] = 0;
+  }
+  int first = m_;
+  for (int c = 0; c < shape_.cones; ++c) {
+    const Cone& cone = shape_.cone[c];
+    for (int k = 0; k < cone.size; ++k) {
+      if (cone.kind == ConeKind::zero) sign_[first + k] = 0;
+      if (cone.kind == ConeKind::second_order && cone.size > 1) owner_[first + k] = first;
+    }
+    first += cone.size;
+  }
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::measure() {
+  double energy = 0.0, work = 0.0;
+  double* root = at_.scratch;         // 1 / sqrt(P_jj), zero where that does not count
+  double* column = at_.scratch + n_;  // 1 / unit of the stationarity
+  for (int j = 0; j < n_; ++j) {
+    double size = magnitude(problem_.vector[j]), largest = 0.0;
+    for (int k = 0; k < n_; ++k) {
+      size += magnitude(hessian(j, k) * at_.x[k]);
+      largest = kernels::larger(largest, magnitude(hessian(j, k)));
+    }
+    at_.column_unit[j] = size;
+    const double diagonal = hessian(j, j);
+    root[j] = diagonal > 1e-8 * largest ? 1.0 / kernels::square_root(diagonal) : 0.0;
+  }
+  for (int i = 0; i < r_; ++i) {
+    if (at_.multiplier[i] == 0.0) continue;
+    for (int j = 0; j < n_; ++j) {
+      at_.column_unit[j] += magnitude(row(i)[j] * at_.multiplier[i]);
+    }
+  }
+  for (int j = 0; j < n_; ++j) {
+    energy = kernels::larger(energy, at_.column_unit[j] * root[j]);
+  }
+  for (int j = 0; j < n_; ++j) {
+    if (root[j] > 0.0) {
+      at_.column_unit[j] = kernels::larger(at_.column_unit[j], energy / root[j]);
+    }
+    column[j] = at_.column_unit[j] > 0.0 ? 1.0 / at_.column_unit[j] : 0.0;
+    work += at_.column_unit[j] * magnitude(at_.x[j]);
+  }
+  for (int i = 0; i < r_; ++i) {
+    double value = 0.0, size = 0.0, feel = 0.0, spread = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      const double term = row(i)[j] * at_.x[j];
+      value += term;
+      size += magnitude(term);
+      feel = kernels::larger(feel, magnitude(row(i)[j]) * column[j]);
+      const double share = row(i)[j] * root[j];
+      spread += share * share;
+    }
+    at_.feel[i] = feel;
+    if (i < m_ && sign_[i] != 0) choose_bound(i, value);
+    const double limit = has_bound(i) ? bound(i) : 0.0;
+    const double side = in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0;
+    at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
+    if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
+    at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
+                                  kernels::square_root(spread) * energy);
+    // A row whose terms are what rounding left is not measured by them.
+    if (at_.unit[i] <= kRounding * feel * work) at_.unit[i] = feel * work;
+    if (!(at_.unit[i] > 0.0)) at_.unit[i] = 1.0;
+  }
+  // A cone's rows have one unit.
+  for (int i = m_; i < r_; ++i) {
+    if (!in_cone(i) || owner_[i] == i) continue;
+    const int first = owner_[i];
+    at_.unit[first] = kernels::larger(at_.unit[first], at_.unit[i]);
+    at_.feel[first] = kernels::larger(at_.feel[first], at_.feel[i]);
+  }
+  for (int i = m_; i < r_; ++i) {
+    if (!in_cone(i)) continue;
+    at_.unit[i] = at_.unit[owner_[i]];
+    at_.feel[i] = at_.feel[owner_[i]];
+  }
+}
+
+CAROM_HOST_DEVICE inline double QpDerivative::wrong() const {
+  double worst = 0.0;
+  for (int j = 0; j < n_; ++j) {
+    double value = problem_.vector[j];
+    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
+    for (int i = 0; i < r_; ++i) value += row(i)[j] * at_.multiplier[i];
+    const double unit = at_.column_unit[j] > 0.0 ? at_.column_unit[j] : 1.0;
+    worst = kernels::larger(worst, magnitude(value) / unit);
+  }
+  for (int i = 0; i < r_; ++i) {
+    if (in_cone(i)) continue;
+    if (!has_bound(i)) continue;
+    const double open = at_.slack[i] / at_.unit[i];
+    if (is_equation(i)) {
+      worst = kernels::larger(worst, magnitude(open));
+      continue;
+    }
+    const double closed = sign_[i] * at_.multiplier[i] * at_.feel[i];
+    worst = kernels::larger(worst, -open);
+    worst = kernels::larger(worst, -closed);
+    worst = kernels::larger(worst, kernels::smaller(magnitude(open), magnitude(closed)));
+  }
+  return worst;
+}
+
+CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance) {
+  bool changed = false;
+  doubtfuls_ = doubtful_cones_ = edges_ = 0;
+  margin_ = kernels::kInfinity;
+  for (int i = 0; i < r_; ++i) {
+    RowMode mode = RowMode::free;
+    if (in_cone(i)) {
+      const int first = owner_[i];
+      if (first == i) changed = split_cone(i, tolerance) || changed;
+      mode = is_border(first) || state_[first] == static_cast<int>(ConeState::free) ? RowMode::free
+                                                                                    : RowMode::held;
+    } else if (is_equation(i)) {
+      mode = RowMode::held;
+    } else if (has_bound(i)) {
+      const double open = at_.slack[i] / at_.unit[i];
+      const double closed = sign_[i] * at_.multiplier[i] * at_.feel[i];
+      const double gap = kernels::larger(open, closed);
+      margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
+      mode = !(gap > tolerance) ? RowMode::doubtful
+             : closed >= open   ? RowMode::held
+                                : RowMode::free;
+      if (mode == RowMode::doubtful) doubtful_[doubtfuls_++] = i;
+    }
+    changed = changed || mode_[i] != static_cast<int>(mode);
+    mode_[i] = static_cast<int>(mode);
+  }
+  return changed;
+}
+
+CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double tolerance) {
+  const double* s = at_.slack;
+  const double* z = at_.multiplier;
+  const double s_length = length(s, first), z_length = length(z, first);
+  const double s_inside = (s[first] - s_length) / at_.unit[first];
+  const double z_inside = (z[first] - z_length) * at_.feel[first];
+  const double s_size = (magnitude(s[first]) + s_length) / at_.unit[first];
+  const double z_size = (magnitude(z[first]) + z_length) * at_.feel[first];
+  ConeState state = ConeState::edge;
+  double gap = 0.0;
+  if (z_size <= s_inside) {
+    state = ConeState::free;
+    gap = s_inside;
+  } else if (s_size <= z_inside) {
+    state = ConeState::apex;
+    gap = z_inside;
+  } else {
+    gap = kernels::smaller(s_size, z_size);
+  }
+  margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
+  if (!(gap > tolerance)) {  // between states: the freer one
+    if (s_size > tolerance && z_size <= tolerance) {
+      state = ConeState::border;
+      doubtful_[doubtfuls_++] = first;
+    } else {
+      ++doubtful_cones_;
+      state = z_size > tolerance ? ConeState::apex : ConeState::free;
+    }
+  }
+  if (state == ConeState::edge) ++edges_;
+  const bool changed = state_[first] != static_cast<int>(state);
+  state_[first] = static_cast<int>(state);
+  double along = 0.0, square = 0.0;
+  for (int k = first; k < r_ && owner_[k] == first; ++k) {
+    along += reflect(k) * s[k] * z[k];
+    square += s[k] * s[k];
+  }
+  for (int k = first; k < r_ && owner_[k] == first; ++k) {
+    at_.tau[k] = state == ConeState::edge ? along / square : 0.0;
+  }
+  return changed;
+}
+
+CAROM_HOST_DEVICE inline double QpDerivative::newton() {
+  double* step = at_.sum;
+  for (int j = 0; j < n_; ++j) {
+    double value = problem_.vector[j];
+    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
+    at_.g[j] = value;
+  }
+  // Multipliers of the equations that are kept; others' are zero or, where the kept rows say the
+  // same, moved over to them.
+  for (int i = 0; i < r_; ++i) at_.theta[i] = at_.multiplier[i];
+  for (int i = 0; i < r_; ++i) at_.multiplier[i] = 0.0;
+  for (int c = 0; c < equations_; ++c) {
+    const int i = equation_[c];
+    if (is_edge(i)) {
+      each_row_of(c, [&](int k, double share) { at_.multiplier[k] = at_.tau[k] * share; });
+    } else {
+      at_.multiplier[i] = at_.theta[i];
+    }
+  }
+  for (int i = 0; i < r_; ++i) {
+    for (int j = 0; j < n_; ++j) at_.g[j] += row(i)[j] * at_.multiplier[i];
+  }
+  for (int j = 0; j < n_; ++j) step[j] = -at_.g[j];
+  for (int c = 0; c < equations_; ++c) {
+    const int i = equation_[c];
+    double value = 0.0;
+    if (is_edge(i)) {
+      each_row_of(c, [&](int k, double share) { value += 0.5 * share * at_.slack[k]; });
+    } else {
+      value = (in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
+    }
+    step[n_ + c] = value;
+  }
+  factors_.solve(step);
+  double moved = 0.0;
+  for (int j = 0; j < n_; ++j) at_.x[j] += step[j];
+  for (int i = 0; i < r_; ++i) {
+    double change = 0.0;
+    for (int j = 0; j < n_; ++j) change += row(i)[j] * step[j];
+    if (has_bound(i)) moved = kernels::larger(moved, magnitude(change) / at_.unit[i]);
+  }
+  for (int j = 0; j < n_; ++j) {
+    double change = 0.0;
+    for (int k = 0; k < n_; ++k) change += hessian(j, k) * step[k];
+    if (at_.column_unit[j] > 0.0) {
+      moved = kernels::larger(moved, magnitude(change) / at_.column_unit[j]);
+    }
+  }
+  for (int c = 0; c < equations_; ++c) {
+    const int i = equation_[c];
+    if (is_edge(i)) {  // z = tau R s at the new s
+      const double tau = at_.tau[i] + step[n_ + c];
+      for (int k = i; k < r_ && owner_[k] == i; ++k) {
+        double s = bound(k);
+        for (int j = 0; j < n_; ++j) s -= row(k)[j] * at_.x[j];
+        at_.multiplier[k] = tau * reflect(k) * s;
+      }
+    } else {
+      at_.multiplier[i] += step[n_ + c];
+    }
+  }
+  if (!dependent_) {
+    for (int i = 0; i < r_; ++i) {
+      moved = kernels::larger(moved, at_.feel[i] * magnitude(at_.multiplier[i] - at_.theta[i]));
+    }
+  } else {
+    // Rows that the kept ones imply keep their own multipliers, which are as good as any.
+    spread_multipliers();
+  }
+  return moved;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::spread_multipliers() {
+  // rhs: -(P x + q) - G' theta over the kept rows.
+  double* rhs = at_.sum;
+  for (int j = 0; j < n_; ++j) {
+    double value = -problem_.vector[j];
+    for (int k = 0; k < n_; ++k) value -= hessian(j, k) * at_.x[k];
+    for (int i = 0; i < r_; ++i) {
+      const bool held = mode_[i] == static_cast<int>(RowMode::held);
+      if (held && !is_edge(i)) value -= row(i)[j] * at_.theta[i];
+      if (is_edge(i)) value -= row(i)[j] * at_.multiplier[i];
+    }
+    rhs[j] = value;
+  }
+  for (int c = 0; c < equations_; ++c) rhs[n_ + c] = 0.0;
+  factors_.solve(rhs);
+  for (int i = 0; i < r_; ++i) {
+    if (is_edge(i)) continue;
+    at_.multiplier[i] = mode_[i] == static_cast<int>(RowMode::held) ? at_.theta[i] : 0.0;
+  }
+  for (int c = 0; c < equations_; ++c) {
+    if (!is_edge(equation_[c])) at_.multiplier[equation_[c]] += rhs[n_ + c];
+  }
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::clean() {
+  for (int i = 0; i < r_; ++i) {
+    if (mode_[i] != static_cast<int>(RowMode::held)) at_.multiplier[i] = 0.0;
+  }
+}
+
+}  // namespace carom::derivatives
