@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
     bench::add_problems_benchmarks();
     bench::add_part_benchmarks();
     bench::add_qp_benchmarks();
+    bench::add_warm_qp_benchmarks();
     bench::add_sdp_benchmarks();
     bench::add_stability_benchmarks();
     bench::add_world_benchmarks();

@@ -38,7 +38,7 @@ def horizon(n, rng):
     return 0.5 * (P + P.T), A, vectors, x, move, push
 
 
-def qps(n, own=False):
+def qps(n, own=False, shift=None):
     rng = np.random.default_rng(n)
     P, A, vectors, x, move, push = horizon(n, rng)
     given = vectors(x)
@@ -51,14 +51,15 @@ def qps(n, own=False):
         x = x @ move.T + np.nan_to_num(last.x[:, :1]) * push.T + 0.02 * rng.normal(size=x.shape)
         given = vectors(x)
         solver.update(**given)
-        last, seconds = clocked(solver.solve)
+        last, seconds = clocked(lambda: solver.solve(shift=shift))
         warm += seconds
         other, seconds = clocked(lambda: carom.solve_qp(P, given["q"], A, given["l"], given["u"], threads=1))
         cold += seconds
         assert (last.status == other.status).all() and last.verify().all()
         changes += last.iterations.mean()
     to_us = 1e6 / WORLDS / STEPS
-    print(f"qp {n:3} x {3 * n:3}{', own' if own else ''}: cold {cold * to_us:6.1f} us, warm {warm * to_us:6.1f} us, "
+    kind = ", own" if own else ", shifted" if shift else ""
+    print(f"qp {n:3} x {3 * n:3}{kind}: cold {cold * to_us:6.1f} us, warm {warm * to_us:6.1f} us, "
           f"{cold / warm:5.1f} times, {changes / STEPS:.1f} changes")  # fmt: skip
 
 
@@ -88,6 +89,7 @@ def lps(rows, columns, spread):
 
 for n in (20, 30, 40):
     qps(n)
+    qps(n, shift=(1, 1))
     qps(n, own=True)
 for rows, columns in ((10, 20), (20, 40), (40, 80)):
     for spread in (0.01, 0.05, 0.2):

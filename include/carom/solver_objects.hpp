@@ -13,10 +13,11 @@
 /// problems share, on the cpu, in host memory; one call at a time.
 namespace carom {
 
-/// QPs l <= A x <= u of one P and one A, of which factors of P and the columns of A P^-1 A' are
-/// kept, or with matrices of each problem's own. A problem begins with the rows that were active
-/// before (a dual active set: Goldfarb and Idnani 1983). Every answer passes the certificate of
-/// solve_qp; what does not is solved by solve_qp anew, so that no status depends on the start.
+/// QPs l <= A x <= u of one P and one A, of which P^-1 and A P^-1 A' are kept, or with matrices of
+/// each problem's own, of which P^-1 is: about as much memory as they take. A problem begins with
+/// the rows that were active before (a dual active set: Goldfarb and Idnani 1983). Every answer
+/// passes the certificate of solve_qp; what does not is solved by solve_qp anew, so that no status
+/// depends on the start.
 class QpSolver {
  public:
   /// matrices: one problem, of which P and A are read and which serve all, or all problems that
@@ -28,13 +29,17 @@ class QpSolver {
   QpSolver& operator=(QpSolver&&) noexcept;
 
   /// Whether starts are taken: at most 128 variables and 1 to 512 rows, the method automatic, and
-  /// P definite where all share it. Otherwise every problem is solved by solve_qp.
+  /// P definite, that of all or of one problem at least. The others are solved by solve_qp.
   [[nodiscard]] bool keeps_factors() const;
 
   /// held: [problems, m], the working sets: 0 inactive, 1 at l, 2 at u (equations always take
   /// part); where the problems end they are written back. All zero: a start without rows.
   /// Errors: InvalidInput for sizes.
   QpResult solve(const QpVectors& vectors, std::span<std::uint8_t> held);
+  /// The same. result: of an earlier call, whose memory is taken again if it has as many problems,
+  /// or empty. No memory is allocated then where each problem has vectors of its own and none is
+  /// left to solve_qp.
+  void solve(const QpVectors& vectors, std::span<std::uint8_t> held, QpResult& result);
 
  private:
   struct Kept;

@@ -65,7 +65,13 @@ class BoxedLcpResult(Decided):
         """What the status of one problem says, in a sentence."""
         status = Status(int(self.status[problem]))
         if status != Status.infeasible:
-            return f"problem {problem} is {status.name}"
+            text = f"problem {problem} is {status.name}"
+            if self.problem.get("friction_law") != "ode" or status in (Status.solved, Status.invalid_input):
+                return text
+            return (
+                f"{text}; the law ode grows no trees, as its limits come from one answer of several. solve_boxed_lcp "
+                "without findex, with -limit and limit as bounds of friction rows, decides the box they froze"
+            )
         if np.isnan(self.farkas[problem]).any():
             return f"problem {problem} is {self.decision(problem).message()}"
         rows = ", ".join(map(str, self.pressed_rows(problem).tolist()))
@@ -129,7 +135,8 @@ def solve_boxed_lcp(
     friction_law
         "simultaneous" solves this law exactly, as an LCP of order k + 2 f with f friction rows (Stewart and
         Trinkle 1996), at most 128. "ode" solves the rows without findex first and then keeps these z_j, as
-        ODE's dSolveLCP does; limit_error says how far the limits then are from mu z_j.
+        ODE's dSolveLCP does; limit_error says how far the limits then are from mu z_j. It grows no trees
+        (BoxedLcpResult.message).
 
     Errors: InvalidInput for shapes, findex, mu and settings. A problem with NaN has the status
     invalid_input; the others are solved.

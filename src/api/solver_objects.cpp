@@ -65,6 +65,19 @@ void scatter(Result& whole, const typename Result::Sizes& sizes,
       },
       whole, part);
 }
+/// Whether a result has room for these problems in host memory.
+template <class Result>
+bool fits(const Result& result, const typename Result::Sizes& sizes) {
+  bool same = true;
+  Result::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, const auto& values) {
+        same = same && values.size() == static_cast<std::size_t>(extents.count()) &&
+               values.space() == MemorySpace::host;
+      },
+      result);
+  return same;
+}
 template <class Result>
 void clear(Result& result, const typename Result::Sizes& sizes) {
   Result::each_array(
@@ -103,6 +116,7 @@ struct QpSolver::Kept {
   QpSettings settings;
   QpBatch matrices;
   SharedQp shared;
+  std::vector<std::uint8_t> taken;
   Workspace workspace;
 };
 
@@ -124,9 +138,15 @@ QpSolver::~QpSolver() = default;
 QpSolver::QpSolver(QpSolver&&) noexcept = default;
 QpSolver& QpSolver::operator=(QpSolver&&) noexcept = default;
 
-bool QpSolver::keeps_factors() const { return kept_->shared.usable; }
+bool QpSolver::keeps_factors() const { return kept_->shared.any_usable(); }
 
 QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held) {
+  QpResult result;
+  solve(vectors, held, result);
+  return result;
+}
+
+void QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held, QpResult& result) {
   Kept& k = *kept_;
   const int n = k.matrices.variables;
   const int m = k.matrices.rows;
@@ -146,9 +166,10 @@ QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held)
   batch.vector = spread("vector", vectors.vector, vectors.problems, n);
   batch.lower = spread("lower", vectors.lower, vectors.problems, m);
   batch.upper = spread("upper", vectors.upper, vectors.problems, m);
-  QpResult result = allocate<QpResult>(batch);
-  std::vector<std::uint8_t> taken(static_cast<std::size_t>(vectors.problems), 0);
-  if (k.shared.usable) {
+  if (!fits(result, batch)) result = allocate<QpResult>(batch);
+  std::vector<std::uint8_t>& taken = k.taken;
+  taken.assign(static_cast<std::size_t>(vectors.problems), 0);
+  if (k.shared.any_usable()) {
     const WorkspaceLease lease(&k.workspace);
     cpu::solve_shared_qp(k.shared, batch, k.settings, held.data(), taken.data(), result,
                          lease.state());
@@ -156,7 +177,7 @@ QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held)
     clear(result, batch);
   }
   const std::vector<std::int64_t> open = open_ones(taken);
-  if (open.empty()) return result;
+  if (open.empty()) return;
   QpBatch rest;
   static_cast<QpSizes&>(rest) = k.matrices;
   rest.problems = static_cast<std::int64_t>(open.size());
@@ -179,7 +200,6 @@ QpResult QpSolver::solve(const QpVectors& vectors, std::span<std::uint8_t> held)
           static_cast<std::uint8_t>(y > 0.0 ? 2 : (y < 0.0 ? 1 : 0));
     }
   }
-  return result;
 }
 
 struct LpSolver::Kept {

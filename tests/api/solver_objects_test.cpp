@@ -1,6 +1,7 @@
 #include <carom/solver_objects.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <span>
@@ -165,6 +166,102 @@ TEST(SolverObjects, QpsWithMatricesOfTheirOwnBeginWithWhatWasActive) {
               }),
               "problems is 1: must be as many as have matrices, 50");
   }
+}
+
+// Rows that say the same, in a start and as equations, more of these than unknowns.
+TEST(SolverObjects, QpsBeginWithRowsThatDependOnOthers) {
+  std::mt19937_64 random(11);
+  constexpr std::int64_t kProblems = 12;
+  for (const int n : {3, 9}) {
+    const int m = 5 * n;
+    SharedQps qps(random, n, m, n);
+    const Values point = normal(random, static_cast<std::size_t>(n), 0.2);
+    for (int i = 0; i < m; ++i) {
+      double* row = qps.one.matrix.data() + i * n;
+      if (i >= 3 * n) std::copy_n(row - n * n, n, row);  // n rows before
+      if (i >= 2 * n && i < 3 * n) {                     // multiples of the first two
+        for (int j = 0; j < n; ++j) row[j] = 2.0 * qps.one.matrix.data()[(i % 2) * n + j];
+      }
+      double value = 0.0;
+      for (int j = 0; j < n; ++j) value += row[j] * point[static_cast<std::size_t>(j)];
+      const auto at = static_cast<std::size_t>(i);
+      qps.lower[at] = value - (i % n == 0 ? 0.0 : 0.5);
+      qps.upper[at] = value + (i % n == 0 ? 0.0 : 0.5);
+    }
+    const Values q = normal(random, static_cast<std::size_t>(kProblems * n), 4.0);
+    const QpBatch all = qps.batch(kProblems, q);
+    const QpResult cold = solve_qp(all);
+    for (const QpBatch* matrices : std::array<const QpBatch*, 2>{&qps.one, &all}) {
+      QpSolver solver(*matrices);
+      std::vector<std::uint8_t> held(static_cast<std::size_t>(kProblems * m), 0);
+      for (std::uint8_t& side : held) side = static_cast<std::uint8_t>(random() % 3);
+      for (int step = 0; step < 2; ++step) {
+        const QpResult warm = solver.solve({kProblems, q, qps.lower, qps.upper}, held);
+        expect_same(warm, cold);
+        EXPECT_EQ(warm.status.data()[0], Status::solved);
+      }
+    }
+  }
+}
+
+TEST(SolverObjects, QpsWhoseRowsExcludeEachOtherAreProvenFromAnyStart) {
+  std::mt19937_64 random(13);
+  constexpr std::int64_t kProblems = 10;
+  constexpr int kRows = 12;
+  SharedQps qps(random, 5, kRows, 5);
+  double* const rows = qps.one.matrix.data();
+  for (int j = 0; j < 5; ++j) rows[11 * 5 + j] = rows[2 * 5 + j] + 0.5 * rows[7 * 5 + j];
+  const Values q = normal(random, 5 * kProblems);
+  Values lower(kProblems * kRows, -1.0), upper(kProblems * kRows, 1.0);
+  for (std::size_t p = 0; p < kProblems; p += 2) lower[p * kRows + 11] = 1.75;  // at most 1.5
+  for (std::size_t p = 0; p < kProblems; ++p) upper[p * kRows + 11] = 3.0;
+  const QpBatch all = qps.batch(kProblems, q);
+  for (const QpBatch* matrices : std::array<const QpBatch*, 2>{&qps.one, &all}) {
+    QpSolver solver(*matrices);
+    std::vector<std::uint8_t> held(kProblems * kRows, 0);
+    for (std::uint8_t& side : held) side = static_cast<std::uint8_t>(random() % 3);
+    for (int step = 0; step < 2; ++step) {
+      const QpResult result = solver.solve({kProblems, q, lower, upper}, held);
+      for (std::size_t p = 0; p < kProblems; ++p) {
+        ASSERT_EQ(result.status.data()[p], p % 2 == 0 ? Status::infeasible : Status::solved) << p;
+        EXPECT_LE(result.residual.data()[p], 1e-9);
+        if (p % 2 == 1) continue;
+        const double* y = result.certificate.data() + p * kRows;
+        double gain = 0.0;
+        for (std::size_t i = 0; i < kRows; ++i) {
+          gain += y[i] * (y[i] > 0.0 ? upper : lower)[p * kRows + i];
+        }
+        EXPECT_LT(gain, 0.0);
+        for (int j = 0; j < 5; ++j) {
+          double sum = 0.0;
+          for (int i = 0; i < kRows; ++i) sum += y[i] * rows[i * 5 + j];
+          EXPECT_NEAR(sum, 0.0, 1e-9);
+        }
+      }
+    }
+  }
+}
+
+TEST(SolverObjects, QpsTakeTheMemoryOfAResultAgain) {
+  std::mt19937_64 random(12);
+  SharedQps qps(random, 6, 12, 6);
+  QpSolver solver(qps.one);
+  std::vector<std::uint8_t> held(36, 0);
+  const Values q = normal(random, 18);
+  QpResult kept;
+  solver.solve({3, q, qps.lower, qps.upper}, held, kept);
+  const double* solution = kept.solution.data();
+  std::fill(held.begin(), held.end(), 0);
+  const QpResult fresh = solver.solve({3, q, qps.lower, qps.upper}, held);
+  std::fill(held.begin(), held.end(), 0);
+  solver.solve({3, q, qps.lower, qps.upper}, held, kept);
+  EXPECT_EQ(kept.solution.data(), solution);
+  for (std::size_t e = 0; e < 18; ++e) {
+    EXPECT_EQ(kept.solution.data()[e], fresh.solution.data()[e]);
+  }
+  held.resize(12);
+  solver.solve({1, std::span(q).first(6), qps.lower, qps.upper}, held, kept);
+  EXPECT_EQ(kept.status.size(), 1U);
 }
 
 TEST(SolverObjects, QpsRefuseWhatDoesNotFit) {

@@ -1,13 +1,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <carom/device/lanes.hpp>
 #include <carom/models/models.hpp>
+#include <carom/solver_objects.hpp>
 
+#include "core/arrays.hpp"
 #include "cpu/impact/impact_driver.hpp"
 #include "cpu/programs/lcp_driver.hpp"
 #include "cpu/programs/lp_driver.hpp"
@@ -282,6 +285,30 @@ TEST(Allocations, NoneInQuadraticPrograms) {
     }
   }
   EXPECT_EQ(allocations_of_qps(semidefinite, QpMethod::automatic), 0);
+}
+
+TEST(Allocations, NoneInKeptSolvers) {
+  test::QpFlavour flavour;
+  flavour.equations = 1;
+  constexpr std::int64_t kProblems = 19;
+  const QpBatch batch = test::random_qps(flavour, kProblems, 5);
+  const auto values = [](const Buffer<double>& from) {
+    return std::span<const double>(from.data(), from.size());
+  };
+  for (const bool shared : {true, false}) {
+    std::vector<double> lower, upper;
+    for (std::int64_t p = 0; p < kProblems; ++p) {
+      const std::int64_t from = shared ? 0 : p * batch.rows;
+      lower.insert(lower.end(), batch.lower.data() + from, batch.lower.data() + from + batch.rows);
+      upper.insert(upper.end(), batch.upper.data() + from, batch.upper.data() + from + batch.rows);
+    }
+    const QpVectors vectors{kProblems, values(batch.vector), lower, upper};
+    QpSolver solver(arrays::slice(batch, 0, shared ? 1 : kProblems), {.threads = 1});
+    std::vector<std::uint8_t> held(lower.size(), 0);
+    QpResult result = solver.solve(vectors, held);
+    EXPECT_EQ(allocations_of([&] { solver.solve(vectors, held, result); }), 0);
+    for (const double r : result.residual.host()) EXPECT_LE(r, 1e-9);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <ostream>
 #include <random>
 #include <vector>
@@ -8,13 +10,16 @@
 #include <carom/qp.hpp>
 
 #include "core/constants.hpp"
+#include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_generic.hpp"
 #include "cpu/simd/pack_memory.hpp"
+#include "cpu/simd/programs/qp_warm.hpp"
 #include "cpu/simd/programs/qp_wide_active_set.hpp"
 #include "programs/qp/layout.hpp"
 #include "programs/qp/task.hpp"
 
-// What QpWideJudge says of an answer is what QpJudge says, to the last bit.
+// What QpWideJudge says of an answer is what QpJudge says, to the last bit; warm starts have the
+// same bits on all instruction sets.
 namespace carom {
 namespace {
 
@@ -124,6 +129,73 @@ INSTANTIATE_TEST_SUITE_P(Kinds, WideJudge,
                                            Kind{"chain", 20, 0, true},
                                            Kind{"chain_bent", 12, 1, true}),
                          [](const auto& kind) { return kind.param.name; });
+
+/// Answers of problems by what is kept of their matrices, from starts that are not theirs.
+QpResult from_starts(const cpu::simd::InstructionSet& set, const QpBatch& batch, bool shared,
+                     std::vector<std::uint8_t>& held) {
+  const QpLayout layout(batch);
+  const int n = layout.shape().variables;
+  const int m = layout.shape().rows;
+  auto result = allocate<QpResult>(batch);
+  std::vector<std::uint8_t> end(static_cast<std::size_t>(batch.problems));
+  kernels::QpTaskArrays task = qp_task(batch, layout, {}, {}, result);
+  task.end = end.data();
+  const std::int64_t given = shared ? 1 : batch.problems;
+  Buffer<double> kept(
+      static_cast<std::size_t>(given * kernels::values_of<cpu::simd::QpKeptLayout>(n, m)));
+  Buffer<double> all(static_cast<std::size_t>(kernels::values_of<cpu::simd::QpSharedLayout>(n, m)));
+  Buffer<double> room(static_cast<std::size_t>(cpu::simd::qp_warm_workspace(n, m)));
+  std::vector<std::uint8_t> usable(static_cast<std::size_t>(given));
+  std::vector<std::uint8_t> taken(end.size());
+  cpu::simd::QpWarmRange range{};
+  range.end = given;
+  range.task = &task;
+  range.kept = kept.data();
+  range.shared = shared ? all.data() : nullptr;
+  range.usable = usable.data();
+  range.workspace = room.data();
+  range.keeps = true;
+  set.warm_qps(range);
+  range.keeps = false;
+  range.end = batch.problems;
+  range.held = held.data();
+  range.taken = taken.data();
+  set.warm_qps(range);
+  for (const std::uint8_t done : taken) EXPECT_EQ(done, 1);
+  return result;
+}
+
+TEST(WarmQps, HaveTheBitsOfAllInstructionSets) {
+  constexpr std::int64_t kProblems = 20;
+  for (const int n : {3, 9, 20}) {
+    QpBatch batch = problems_of({"definite", n, 2 * n, false}, kProblems);
+    for (const bool shared : {true, false}) {
+      for (std::int64_t p = 1; shared && p < kProblems; ++p) {  // the rows of the first one
+        std::copy_n(batch.lower.data(), 2 * n, batch.lower.data() + p * 2 * n);
+        std::copy_n(batch.upper.data(), 2 * n, batch.upper.data() + p * 2 * n);
+      }
+      std::vector<double> first;
+      std::vector<std::uint8_t> sets;
+      for (const cpu::simd::InstructionSet* set : cpu::simd::instruction_sets()) {
+        SCOPED_TRACE(set->name);
+        std::vector<std::uint8_t> held(static_cast<std::size_t>(kProblems * 2 * n));
+        for (std::size_t e = 0; e < held.size(); ++e) held[e] = e % 5 < 3 ? 0 : e % 5 - 2;
+        const QpResult result = from_starts(*set, batch, shared, held);
+        std::vector<double> own(result.solution.data(),
+                                result.solution.data() + result.solution.size());
+        own.insert(own.end(), result.dual.data(), result.dual.data() + result.dual.size());
+        own.insert(own.end(), result.residual.data(),
+                   result.residual.data() + result.residual.size());
+        if (first.empty()) {
+          first = own;
+          sets = held;
+        }
+        EXPECT_EQ(own, first);
+        EXPECT_EQ(held, sets);
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace carom

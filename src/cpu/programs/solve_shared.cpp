@@ -25,6 +25,29 @@ struct PooledLpMemory {
   Buffer<double> workspace;
 };
 
+/// finish(range): sets what is not known of it.
+template <class F>
+void run_warm(SharedQp& shared, const kernels::QpTaskArrays& task, std::int64_t problems,
+              const QpSettings& settings, WorkspaceState* workspace, F&& finish) {
+  const kernels::QpShape& shape = task.shape;
+  const Scratch<ThreadScratch<SharedQpMemory>> memories(workspace);
+  parallel_for(problems, kProblemsAtOnce, settings.threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 SharedQpMemory& memory = memories->local();
+                 make_room(memory.workspace, simd::qp_warm_workspace(shape.variables, shape.rows));
+                 simd::QpWarmRange range{};
+                 range.begin = begin;
+                 range.end = end;
+                 range.task = &task;
+                 range.kept = shared.kept.data();
+                 range.shared = shared.shared.empty() ? nullptr : shared.shared.data();
+                 range.usable = shared.usable.data();
+                 range.workspace = memory.workspace.data();
+                 finish(range);
+                 simd::instruction_set().warm_qps(range);
+               });
+}
+
 }  // namespace
 
 SharedQp share_qp(const QpBatch& matrices, const QpSettings& settings) {
@@ -35,47 +58,30 @@ SharedQp share_qp(const QpBatch& matrices, const QpSettings& settings) {
       shape.variables > simd::kLargestWideVariables) {
     return shared;
   }
-  if (matrices.problems > 1) {
-    shared.usable = true;
-    return shared;
+  shared.usable.resize(static_cast<std::size_t>(matrices.problems), 0);
+  shared.kept = Buffer<double>(static_cast<std::size_t>(
+      matrices.problems * kernels::values_of<simd::QpKeptLayout>(shape.variables, shape.rows)));
+  if (matrices.problems == 1) {
+    shared.shared = Buffer<double>(static_cast<std::size_t>(
+        kernels::values_of<simd::QpSharedLayout>(shape.variables, shape.rows)));
   }
-  shared.factors = Buffer<double>(
-      static_cast<std::size_t>(simd::qp_shared_workspace(shape.variables, shape.rows)));
   kernels::QpTaskArrays task = qp_task(matrices, shared.layout, settings);
   arrays::bind(static_cast<QpBatchArrays<ConstPointer>&>(task), matrices);
-  simd::instruction_set().warm_qps({.begin = 0,
-                                    .end = 0,
-                                    .task = &task,
-                                    .held = nullptr,
-                                    .taken = nullptr,
-                                    .shared = shared.factors.data(),
-                                    .usable = &shared.usable,
-                                    .workspace = nullptr});
+  run_warm(shared, task, matrices.problems, settings, nullptr,
+           [](simd::QpWarmRange& range) { range.keeps = true; });
   return shared;
 }
 
 void solve_shared_qp(SharedQp& shared, const QpBatch& batch, const QpSettings& settings,
                      std::uint8_t* held, std::uint8_t* taken, QpResult& result,
                      WorkspaceState* workspace) {
-  const kernels::QpShape& shape = shared.layout.shape();
   kernels::QpTaskArrays task = qp_task(batch, shared.layout, settings, {}, result);
-  std::vector<std::uint8_t> end(static_cast<std::size_t>(batch.problems), 0);
-  task.end = end.data();
-  const Scratch<ThreadScratch<SharedQpMemory>> memories(workspace);
-  parallel_for(batch.problems, kProblemsAtOnce, settings.threads,
-               [&](std::int64_t begin, std::int64_t last) {
-                 SharedQpMemory& memory = memories->local();
-                 make_room(memory.workspace, simd::qp_wide_workspace(shape.variables, shape.rows));
-                 simd::instruction_set().warm_qps(
-                     {.begin = begin,
-                      .end = last,
-                      .task = &task,
-                      .held = held,
-                      .taken = taken,
-                      .shared = shared.factors.empty() ? nullptr : shared.factors.data(),
-                      .usable = &shared.usable,
-                      .workspace = memory.workspace.data()});
-               });
+  shared.end.assign(static_cast<std::size_t>(batch.problems), 0);
+  task.end = shared.end.data();
+  run_warm(shared, task, batch.problems, settings, workspace, [&](simd::QpWarmRange& range) {
+    range.held = held;
+    range.taken = taken;
+  });
 }
 
 void solve_pooled_lp(const LpPoolState& pool, const LpBatch& batch, const LpSettings& settings,

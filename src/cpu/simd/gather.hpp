@@ -88,4 +88,21 @@ CAROM_INLINE typename Isa::Pack gather_sums(const double* from, const int* a, co
   return Isa::Pack::load(entry);
 }
 
+/// from[at[e]] of the first `count` elements of a register, zeros elsewhere; at: readable for a
+/// whole register.
+template <class Isa>
+CAROM_INLINE typename Isa::Pack gather_first(const double* from, const int* at, int count) {
+  constexpr int kWidth = Isa::kWidth;
+#if defined(__AVX512F__)
+  if constexpr (kWidth == 8) {
+    const auto marked = static_cast<__mmask8>(count < 8 ? (1U << count) - 1U : 0xffU);
+    const __m256i place = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), marked, place, from, 8);
+  }
+#endif
+  double entry[kWidth];
+  for (int e = 0; e < kWidth; ++e) entry[e] = e < count ? from[at[e]] : 0.0;
+  return Isa::Pack::load(entry);
+}
+
 }  // namespace carom::cpu::simd

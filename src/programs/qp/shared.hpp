@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include <carom/types/qp.hpp>
 
@@ -12,9 +14,15 @@ namespace carom {
 struct SharedQp {
   explicit SharedQp(const QpBatch& matrices) : layout(matrices) {}
 
+  [[nodiscard]] bool any_usable() const {
+    return std::find(usable.begin(), usable.end(), 1) != usable.end();
+  }
+
   QpLayout layout;
-  Buffer<double> factors;  ///< empty where problems have their own matrices
-  bool usable = false;
+  Buffer<double> kept;               ///< of each problem
+  Buffer<double> shared;             ///< empty where problems have their own matrices
+  std::vector<std::uint8_t> usable;  ///< of each problem whether starts are taken
+  std::vector<std::uint8_t> end;     ///< of those that are being solved
 };
 
 namespace cpu {

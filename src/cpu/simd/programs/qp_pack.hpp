@@ -6,6 +6,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/programs/qp.hpp"
+#include "cpu/simd/programs/qp_wide_active_set.hpp"
 #include "cpu/simd/programs/qp_wide_conclude.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 

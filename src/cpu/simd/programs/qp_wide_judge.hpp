@@ -40,10 +40,17 @@ class QpWideJudge {
         column_rounding_(certificate::sum_rounding(static_cast<long>(n_) + rows_)) {
     for (long j = 0; j < columns_; ++j) q_[j] = j < n_ ? answer.gradient[j] : 0.0;
     for (long i = 0; i < width_; ++i) y_[i] = 0.0;
-    for (int k = 0; k < count_; ++k) y_[answer.active[k]] = at_.multiplier[k];
+    std::uint64_t marks[kLargestWideRows / 64] = {};
+    for (int k = 0; k < count_; ++k) {
+      const int i = answer.active[k];
+      y_[i] = at_.multiplier[k];
+      if (y_[i] != 0.0) marks[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
     int met = 0;
-    for (int i = 0; i < rows_ && met < count_; ++i) {
-      if (y_[i] != 0.0) listed_[met++] = i;
+    for (int w = 0; 64 * w < rows_; ++w) {
+      for (std::uint64_t left = marks[w]; left != 0; left &= left - 1) {
+        listed_[met++] = 64 * w + __builtin_ctzll(left);
+      }
     }
     count_ = met;
   }
@@ -52,6 +59,9 @@ class QpWideJudge {
   [[nodiscard]] double objective() const { return objective_; }
   /// [rows]
   [[nodiscard]] const double* multipliers() const { return y_; }
+  /// P x and A'y.
+  [[nodiscard]] const double* bent() const { return bent_; }
+  [[nodiscard]] const double* pull() const { return pull_; }
 
   /// Whether QpJudge would say residual() by the data as they stand.
   bool certifies(certificate::Leaning leaning) {
@@ -74,11 +84,28 @@ class QpWideJudge {
     double* __restrict pull = pull_;
     double* __restrict size = column_size_;
     for (int t = 0; t < count_; ++t) {
-      for_terms(listed_[t], [&](int j, double term) {
+      const int i = listed_[t];
+      if (!sparse_) {
+        const Vector y(y_[i]);
+        for_row(row_of_(i), [&](long v, const Vector& a) {
+          const Vector term = a * y;
+          (Vector::load(pull + v) + term).store(pull + v);
+          (Vector::load(size + v) + magnitude(term)).store(size + v);
+        });
+        continue;
+      }
+      for_terms(i, [&](int j, double term) {
         pull[j] += term;
         size[j] += kernels::magnitude(term);
       });
     }
+  }
+  /// f(v, of eight numbers of a row) for v = 0, 8, ..., with zeros after the last one.
+  template <class F>
+  CAROM_INLINE void for_row(const double* row, F&& f) const {
+    long v = 0;
+    for (; v + 8 <= n_; v += 8) f(v, Vector::load(row + v));
+    if (v < n_) f(v, Vector::load_first(row + v, static_cast<int>(n_ - v)));
   }
   /// f(j, a_ij y_i) for the numbers of row i.
   template <class F>
@@ -129,15 +156,15 @@ class QpWideJudge {
     for (long v = 0; v < columns_; v += 8) magnitude(Vector::load(q_ + v)).store(column_datum_ + v);
     for (long v = 0; v < width_; v += 8) seed(v).store(row_datum_ + v);
     for (int round = 0; round <= n_ + rows_; ++round) {
-      const double before = known();
       const bool at_once = round == 0 && !sparse_;
+      const double before = known();
       if (at_once) {
         reach();
       } else {
         sweep();
       }
       const double after = known();
-      if (after == static_cast<double>(n_ + count_)) {
+      if (after == static_cast<double>(columns_ + count_)) {
         know_all();
         return true;
       }
@@ -164,55 +191,88 @@ class QpWideJudge {
   }
   /// Marks the unknowns that the data explain: mostly all of them, each by the first that it meets.
   CAROM_INLINE void reach() {
-    bool all = true;
-    for (int j = 0; j < n_; ++j) {
-      if (known_x_[j] != 0.0) continue;
-      const Vector x(at_.x[j]);
-      const double* column = at_.matrix + j * width_;
-      long v = 0;
-      for (; v + 8 * kAtOnce <= width_ && known_x_[j] == 0.0; v += 8 * kAtOnce) {
-        Vector most(0.0);
-        for (int b = 0; b < kAtOnce; ++b)
-          most = larger(reached_by_rows(column, v + 8 * b, x), most);
-        if (most.sum() > 0.0) known_x_[j] = 1.0;
-      }
-      for (; v < width_ && known_x_[j] == 0.0; v += 8) {
-        if (reached_by_rows(column, v, x).sum() > 0.0) known_x_[j] = 1.0;
-      }
-      all = all && known_x_[j] != 0.0;
+    constexpr int kFew = 4;
+    // Mostly the first few numbers explain all: bounds of active rows, then q.
+    bool all = false;
+    for (int t = 0; t < count_ && !all; ++t) {
+      all = reach_from(row_of_(listed_[t]), row_datum_[listed_[t]]);
     }
-    for (long v = 0; v < columns_ && !all; v += 8) {
-      const Vector size = magnitude(Vector::load(at_.x + v));
-      Vector most = Vector::load(known_x_ + v);
-      for (int k = 0; k < n_; ++k) {
-        const Vector term = magnitude(Vector::load(at_.hessian + k * columns_ + v)) * size;
-        most = larger(reached(term, Vector(column_datum_[k])), most);
+    int k = 0;
+    for (; k < n_ && k < kFew && !all; ++k) all = reach_from(column_of(k), column_datum_[k]);
+    if (!all) {
+      all = true;
+      for (int j = 0; j < n_; ++j) {
+        if (known_x_[j] == 0.0) all = reach_by_rows(j) && all;
       }
-      most.store(known_x_ + v);
     }
+    for (; k < n_ && !all; ++k) all = reach_from(column_of(k), column_datum_[k]);
     for (int t = 0; t < count_; ++t) {
       if (reached_by_columns(listed_[t])) known_y_[listed_[t]] = 1.0;
     }
   }
-  [[nodiscard]] CAROM_INLINE Vector reached_by_rows(const double* column, long v,
-                                                    const Vector& x) const {
-    return reached(magnitude(Vector::load(column + v) * x), Vector::load(row_datum_ + v));
+  [[nodiscard]] CAROM_INLINE const double* column_of(int k) const {
+    return at_.hessian + k * columns_;
+  }
+  /// Marks what a sum of x times `row` explains beside `datum`; whether all of x is known then.
+  CAROM_INLINE bool reach_from(const double* row, double datum) {
+    const Vector given(datum);
+    Vector least(1.0);
+    for_row(row, [&](long v, const Vector& a) {
+      const Vector term = magnitude(a * Vector::load(at_.x + v));
+      const Vector known = larger(reached(term, given), Vector::load(known_x_ + v));
+      known.store(known_x_ + v);
+      least = smaller(known, least);
+    });
+    return !Vector::any_greater(Vector(1.0), least);
+  }
+  CAROM_INLINE bool reach_by_rows(int j) {
+    const Vector x(at_.x[j]);
+    const double* column = at_.matrix + j * width_;
+    bool met = false;
+    long v = 0;
+    for (; v + 8 * kAtOnce <= width_ && !met; v += 8 * kAtOnce) {
+      met = rows_reach<kAtOnce>(column, v, x);
+    }
+    for (; v < width_ && !met; v += 8) met = rows_reach<1>(column, v, x);
+    if (met) known_x_[j] = 1.0;
+    return met;
+  }
+  /// Whether one of 8 Count rows from v on explains x.
+  template <int Count>
+  [[nodiscard]] CAROM_INLINE bool rows_reach(const double* column, long v, const Vector& x) const {
+    Vector size[Count];
+    for (int b = 0; b < Count; ++b) {
+      const Vector term = magnitude(Vector::load(column + v + 8 * b) * x);
+      size[b] = reached(term, Vector::load(row_datum_ + v + 8 * b));
+    }
+    for (int b = 1; b < Count; ++b) size[0] = larger(size[b], size[0]);
+    return Vector::any_greater(size[0], Vector(0.0));
   }
   [[nodiscard]] CAROM_INLINE bool reached_by_columns(int i) const {
     const double* row = row_of_(i);
+    if (!sparse_) {
+      const Vector y(y_[i]);
+      Vector most(0.0);
+      for_row(row, [&](long v, const Vector& a) {
+        most = larger(reached(magnitude(a * y), Vector::load(column_datum_ + v)), most);
+      });
+      return Vector::any_greater(most, Vector(0.0));
+    }
     const int* column = shape_.column + shape_.row_first[i];
-    const int entries = sparse_ ? shape_.row_first[i + 1] - shape_.row_first[i] : n_;
+    const int entries = shape_.row_first[i + 1] - shape_.row_first[i];
     for (int t = 0; t < entries; ++t) {
-      const int j = sparse_ ? column[t] : t;
+      const int j = column[t];
       if (certificate::reached(kernels::magnitude(row[j] * y_[i]), column_datum_[j]) > 0.0) {
         return true;
       }
     }
     return false;
   }
+  /// How many, with the zeros after the last column.
   [[nodiscard]] CAROM_INLINE double known() const {
-    double count = 0.0;
-    for (int j = 0; j < n_; ++j) count += known_x_[j];
+    Vector columns(0.0);
+    for (long v = 0; v < columns_; v += 8) columns = columns + Vector::load(known_x_ + v);
+    double count = columns.sum();
     for (int t = 0; t < count_; ++t) count += known_y_[listed_[t]];
     return count;
   }
@@ -330,24 +390,16 @@ class QpWideJudge {
     const double beyond =
         certificate::positive_part(kernels::magnitude(gap) - column_rounding_ * noise);
     const double share = kGapShare * beyond / kernels::larger(terms, certificate::kTiny);
-    residual_ = kernels::larger(share, -smallest_of(zero - worst_));
+    residual_ = kernels::larger(share, worst_.largest());
     return close_.sum() == 8.0 && share <= kClose && residual_ <= kClose;
   }
   /// The largest of |known_x_j a_j|.
   [[nodiscard]] CAROM_INLINE double largest_share(const double* row) const {
     Vector most(0.0);
-    int j = 0;
-    for (; j + 8 <= n_; j += 8) {
-      most = larger(magnitude(Vector::load(known_x_ + j) * Vector::load(row + j)), most);
-    }
-    double largest = kernels::larger(-smallest_of(Vector(0.0) - most), 0.0);
-    for (; j < n_; ++j) {
-      largest = kernels::larger(kernels::magnitude(known_x_[j] * row[j]), largest);
-    }
-    return largest;
-  }
-  CAROM_INLINE static double smallest_of(const Vector& values) {
-    return Vector::first_smallest(values, Vector(0.0)).key;
+    for_row(row, [&](long v, const Vector& a) {
+      most = larger(magnitude(Vector::load(known_x_ + v) * a), most);
+    });
+    return most.largest();
   }
   /// A NaN is no more close than what is large.
   CAROM_INLINE void add(const Vector& value) {
@@ -384,6 +436,9 @@ class QpWideJudge {
     const Vector zero(0.0);
     const Vector one(1.0);
     const Vector infinity(kernels::kInfinity);
+    const Vector weight = multiplier * Vector::load(known_y_ + v);
+    // Mostly no row lies beyond its bound or presses on it.
+    if (!Vector::any_greater(value, bound) && !Vector::any_greater(weight, zero)) return;
     const Vector there = Vector::where_greater(infinity, magnitude(bound), one, zero);
     const Vector limit = Vector::where_greater(there, zero, bound, zero);
     const Vector own = magnitude(limit);
@@ -391,7 +446,6 @@ class QpWideJudge {
     const Vector unit =
         unit_of(larger(own, Vector::load(row_datum_ + v)), own, size, row_rounding_);
     const Vector slack = missed(value - limit, size, unit, row_rounding_);
-    const Vector weight = multiplier * Vector::load(known_y_ + v);
     add(there * Vector::where_greater(value, limit, slack, zero));
     add(there * weight * slack);
     add((one - there) * weight);

@@ -49,4 +49,42 @@ CAROM_INLINE constexpr long qp_wide_workspace(long n, long rows) {
   return kernels::values_of<QpWideLayout>(n, rows);
 }
 
+/// What a problem whose P is definite keeps of its matrices, padded to eights: n to `columns`, rows
+/// to `width`.
+template <class Memory>
+struct QpKeptLayout {
+  Memory hessian;      ///< [n, columns], both halves
+  Memory inverse;      ///< P^-1, [n, columns]
+  Memory matrix;       ///< [n, width], A transposed
+  Memory unit;         ///< 1 / sqrt(P_jj), columns
+  Memory norm, scale;  ///< of a row in the norm of P^-1, and what is 1 there; width
+
+  QpKeptLayout() = default;
+  CAROM_INLINE constexpr QpKeptLayout(kernels::Arena<Memory>& arena, long n, long rows) {
+    const long columns = 8L * eights(static_cast<int>(n));
+    const long width = 8L * eights(static_cast<int>(rows));
+    for (Memory* part : {&hessian, &inverse}) *part = arena.take(n * columns);
+    matrix = arena.take(n * width);
+    unit = arena.take(columns);
+    for (Memory* part : {&norm, &scale}) *part = arena.take(width);
+  }
+};
+/// What pays where many problems share it.
+template <class Memory>
+struct QpSharedLayout {
+  Memory given;  ///< [rows, columns], A
+  Memory slope;  ///< P^-1 A', [n, width]
+  Memory way;    ///< A P^-1, [rows, columns]
+  Memory reach;  ///< A P^-1 A', [rows, width]
+
+  QpSharedLayout() = default;
+  CAROM_INLINE constexpr QpSharedLayout(kernels::Arena<Memory>& arena, long n, long rows) {
+    const long columns = 8L * eights(static_cast<int>(n));
+    const long width = 8L * eights(static_cast<int>(rows));
+    for (Memory* part : {&given, &way}) *part = arena.take(rows * columns);
+    slope = arena.take(n * width);
+    reach = arena.take(rows * width);
+  }
+};
+
 }  // namespace carom::cpu::simd

@@ -2,6 +2,7 @@
 
 #include <carom/device/host_device.hpp>
 
+#include "cpu/simd/gather.hpp"
 #include "cpu/simd/packed_lane.hpp"
 #include "cpu/simd/programs/qp_wide_layout.hpp"
 #include "cpu/simd/spread.hpp"
@@ -25,6 +26,21 @@ struct Eight {
     Eight result;
     for (int k = 0; k < kPacks; ++k) result.part[k] = Pack::load(from + k * Isa::kWidth);
     return result;
+  }
+  /// The first `count` doubles, fewer than eight, then zeros.
+  static CAROM_INLINE Eight load_first(const double* from, int count) {
+    return map([&](int k) {
+      const int left = count - k * Isa::kWidth;
+      if (left >= Isa::kWidth) return Pack::load(from + k * Isa::kWidth);
+      return left > 0 ? Joined<Isa>::first_of(from + k * Isa::kWidth, left) : Pack(0.0);
+    });
+  }
+  /// from[at[e]] of the first `count`, zeros elsewhere; at: readable for eight.
+  static CAROM_INLINE Eight gather(const double* from, const int* at, int count) {
+    return map([&](int k) {
+      const int left = count - k * Isa::kWidth;
+      return left > 0 ? gather_first<Isa>(from, at + k * Isa::kWidth, left) : Pack(0.0);
+    });
   }
   CAROM_INLINE void store(double* to) const {
     for (int k = 0; k < kPacks; ++k) part[k].store_doubles(to + k * Isa::kWidth);
@@ -67,7 +83,18 @@ struct Eight {
                                           const Eight& no) {
     return map([&](int k) { return select(a.part[k] > b.part[k], yes.part[k], no.part[k]); });
   }
+  /// Whether a is above b anywhere.
+  static CAROM_INLINE bool any_greater(const Eight& a, const Eight& b) {
+    auto found = a.part[0] > b.part[0];
+    for (int k = 1; k < kPacks; ++k) found = found | (a.part[k] > b.part[k]);
+    return any_of(found);
+  }
   [[nodiscard]] CAROM_INLINE double sum() const { return Joined<Isa>::sum(part); }
+  [[nodiscard]] CAROM_INLINE double largest() const {
+    Pack most = part[0];
+    for (int k = 1; k < kPacks; ++k) most = larger(part[k], most);
+    return Joined<Isa>::largest(most);
+  }
   /// Of finite keys, the first of equal ones; -1 where there is none. place: of the first of the
   /// eight that a key came from.
   static CAROM_INLINE kernels::ArgMin<double> first_smallest(const Eight& keys,
@@ -108,16 +135,16 @@ struct Wide {
     }
   }
 
-  /// The same of rows that `listed` names.
+  /// The same of rows that `listed` names, one after another.
   static CAROM_INLINE void combine_listed(int vectors, int count, const double* factor,
                                           const int* listed, const double* rows, long stride,
-                                          double* to) {
-    for (int v = 0; v < vectors; ++v) {
-      Vector sum(0.0);
-      for (int k = 0; k < count; ++k) {
-        sum = fused(Vector(factor[k]), Vector::load(rows + listed[k] * stride + 8L * v), sum);
-      }
-      sum.store(to + 8L * v);
+                                          const double* start, double* to) {
+    int v = 0;
+    for (; v + kBlock <= vectors; v += kBlock) {
+      listed_block<kBlock>(count, factor, listed, rows + 8L * v, stride, start, 8L * v, to);
+    }
+    for (; v < vectors; ++v) {
+      listed_block<1>(count, factor, listed, rows + 8L * v, stride, start, 8L * v, to);
     }
   }
 
@@ -310,6 +337,22 @@ struct Wide {
       }
     }
     for (int b = 0; b < Count; ++b) (even[b] + odd[b]).store(to + at + 8 * b);
+  }
+
+  template <int Count>
+  static CAROM_INLINE void listed_block(int count, const double* factor, const int* listed,
+                                        const double* rows, long stride, const double* start,
+                                        long at, double* to) {
+    Vector sum[Count];
+    for (int b = 0; b < Count; ++b) {
+      sum[b] = start == nullptr ? Vector(0.0) : Vector::load(start + at + 8 * b);
+    }
+    for (int k = 0; k < count; ++k) {
+      const Vector by(factor[k]);
+      const double* row = rows + listed[k] * stride;
+      for (int b = 0; b < Count; ++b) sum[b] = fused(by, Vector::load(row + 8 * b), sum[b]);
+    }
+    for (int b = 0; b < Count; ++b) sum[b].store(to + at + 8 * b);
   }
 
   template <int Count>
