@@ -130,11 +130,12 @@ class ImpactOutcome(Result):
 class ImpactEnclosure(Result):
     """A proof of what cannot happen: bounds (m, tangents ((d - 1) m)) of J v+ [m/s], the possible
     modes with vertices (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in
-    impossible_modes; in space, or with more than four contacts, only bounds. invariant is the proof
-    in integers, as text. Status "budget" says nothing at all."""
+    impossible_modes; in space, with more than four contacts or with restitution (by `law`), only
+    bounds. invariant is the proof in integers, as text. Status "budget" says nothing at all."""
 
     problem: Problems
     status: int
+    law: str
     exact: bool
     rounding: float
     data_rounding: float
@@ -393,8 +394,7 @@ def sample(
                    "on_error": on_error, "restitution": restitution, "friction": friction}  # fmt: skip
         return sampled(*ragged, sample, {**options, **settings})
     batch = given_problems(problems, strict)
-    if restitution is not None or friction is not None:
-        batch = batch.with_intervals(restitution, friction)
+    batch = _with_intervals(batch, restitution, friction)
     if settings.get("method") is None and (batch.restitution_high is not None or batch.friction_high is not None):
         settings = {**settings, "method": "events"}
     chosen = run_settings(robot_settings(batch, settings, backend))
@@ -418,27 +418,38 @@ def sample(
 
 
 @takes_settings(_core.enclosure_settings())
-def enclose(*problems: Any, strict: bool = False, **settings: Any) -> list[ImpactEnclosure]:
-    """All outcomes of impacts, enclosed from outside: planar ones of up to four contacts by
+def enclose(
+    *problems: Any, strict: bool = False, restitution: Any = None, friction: Any = None,
+    **settings: Any,
+) -> list[ImpactEnclosure]:  # fmt: skip
+    """All outcomes of impacts, enclosed from outside: planar inelastic ones of up to four contacts by
     polyhedra in exact arithmetic, others only by bounds (docs/explanation/enclosure.md). A refused
     problem has the status invalid_input.
 
-    problems: as sample takes them. Errors: InvalidInput for settings, shapes.
+    problems, restitution, friction: as sample takes them. Errors: InvalidInput for settings, shapes.
     """
-    batch = given_problems(problems, strict)
+    batch = _with_intervals(given_problems(problems, strict), restitution, friction)
     found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
     return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
 
 
-def proven(*problems: Any, invariant: str, outer: bool = False) -> ImpactEnclosure:
+def _with_intervals(batch: Problems, restitution: Any, friction: Any) -> Problems:
+    if restitution is None and friction is None:
+        return batch
+    return batch.with_intervals(restitution, friction)
+
+
+def proven(
+    *problems: Any, invariant: str, outer: bool = False, law: str = "stronge"
+) -> ImpactEnclosure:
     """What the text of an invariant proves of a problem, in exact arithmetic: bounds, modes, vertices and
     constraints, made anew from it. Status "budget" where it proves nothing. outer: it was that of an
-    enclosure with status "outer".
+    enclosure with status "outer". law: its law, where contacts have restitution.
 
     problems: one, as sample takes it. Errors: InvalidInput.
     """
     batch = one_problem(problems, "proven")
-    found = _core.proven_enclosure(batch.arrays(), *batch.sizes()[1:], invariant, bool(outer))
+    found = _core.proven_enclosure(batch.arrays(), *batch.sizes()[1:], invariant, bool(outer), law)
     return ImpactEnclosure(problem=batch, **found)
 
 
@@ -448,15 +459,17 @@ def _contacts(problem: Problems) -> list[str]:
 
 @takes_settings(_core.enclosure_settings())
 def decide(
-    *problems: Any, event: str, strict: bool = False, **settings: Any
-) -> list[ImpactDecision]:
+    *problems: Any, event: str, strict: bool = False, restitution: Any = None,
+    friction: Any = None, **settings: Any,
+) -> list[ImpactDecision]:  # fmt: skip
     """Whether an event, such as "A separating, B sticking" or "B normal > 0.1", never happens, for
     every problem; stops as soon as that is known, by the first polyhedron of reached velocities
     that holds it or an enclosure without it. Contacts by the problems' names, else A, B, ...
 
-    problems, settings: as enclose takes them. Errors: InvalidInput; an event that is not understood.
+    problems, restitution, friction, settings: as enclose takes them. Errors: InvalidInput; an event
+    that is not understood.
     """
-    batch = given_problems(problems, strict)
+    batch = _with_intervals(given_problems(problems, strict), restitution, friction)
     found = _core.decide_impacts(batch.arrays(), *batch.sizes(), event, _contacts(batch), settings)
     decisions = []
     for i, each in enumerate(found):

@@ -2,9 +2,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <carom/error.hpp>
 #include <carom/impact_enclosure.hpp>
 
 #include "call.hpp"
+#include "core/words.hpp"
 #include "families.hpp"
 #include "impacts.hpp"
 #include "settings.hpp"
@@ -17,6 +19,7 @@ namespace {
 nb::dict dict_of(ImpactEnclosure&& enclosure, std::size_t contacts) {
   nb::dict result;
   result["status"] = static_cast<int>(enclosure.status);
+  result["law"] = std::string(word_of(enclosure.law));
   result["exact"] = enclosure.exact;
   result["rounding"] = enclosure.rounding;
   result["data_rounding"] = enclosure.data_rounding;
@@ -45,10 +48,16 @@ nb::dict dict_of(ImpactEnclosure&& enclosure, std::size_t contacts) {
   return result;
 }
 
+RestitutionLaw law_of(const std::string& word) {
+  if (const auto law = value_of<RestitutionLaw>(word)) return *law;
+  throw InvalidInput("law is \"" + word + "\": must be one of " + listed<RestitutionLaw>());
+}
+
 /// What dict_of gave, for the questions that are asked of an enclosure.
 ImpactEnclosure from_dict(const nb::dict& given) {
   ImpactEnclosure enclosure;
   enclosure.status = static_cast<EnclosureStatus>(nb::cast<int>(given["status"]));
+  enclosure.law = law_of(nb::cast<std::string>(given["law"]));
   enclosure.exact = nb::cast<bool>(given["exact"]);
   enclosure.rounding = nb::cast<double>(given["rounding"]);
   enclosure.data_rounding = nb::cast<double>(given["data_rounding"]);
@@ -116,10 +125,11 @@ bool proves(const nb::dict& arrays, int dimension, int velocities, int contacts,
 }
 
 nb::dict proven(const nb::dict& arrays, int dimension, int velocities, int contacts,
-                const std::string& invariant, bool outer) {
+                const std::string& invariant, bool outer, const std::string& law) {
   const ImpactProblem problem = impact_problem(arrays, dimension, velocities, contacts);
   ImpactEnclosure given;
   given.status = outer ? EnclosureStatus::outer : EnclosureStatus::enclosed;
+  given.law = law_of(law);
   given.invariant = invariant;
   return dict_of(without_gil([&] { return proven_enclosure(problem, given); }),
                  static_cast<std::size_t>(contacts));

@@ -183,16 +183,6 @@ ImpactBatch around(const ImpactBatch& batch, const std::vector<std::vector<Candi
   return narrow;
 }
 
-bool inelastic(const ImpactBatch& batch, std::size_t p) {
-  const Intervals intervals{batch};
-  const auto m = static_cast<std::size_t>(batch.contacts);
-  for (std::size_t i = p * m; i < (p + 1) * m; ++i) {
-    if (intervals.restitution_high(i) != 0.0) return false;
-    if (intervals.friction_high(i) != intervals.friction_low(i)) return false;
-  }
-  return true;
-}
-
 /// Whether a half-space of every part of the enclosure keeps the ball of `radius` about the
 /// measured velocity out: a.u <= b with a.J v - radius |U^-T J' a| > b.
 bool excludes(const ImpactProblem& problem, const ImpactEnclosure& enclosure, const Matrix& metric,
@@ -367,12 +357,10 @@ ImpactJudgement judge_impacts(const ImpactBatch& batch, const MeasuredImpacts& m
                          result.floor.floor.data()[at] * (1.0 - kSpare) > allowed;
       if (apart) {
         verdict = JudgeVerdict::outside_proven;
-      } else if (settings.enclose && inelastic(batch, at)) {
-        ImpactProblem problem = problem_of(batch, static_cast<std::int64_t>(at));
-        problem.restitution_low.clear();
-        problem.restitution_high.clear();
-        problem.friction_high.clear();
+      } else if (settings.enclose) {
+        const ImpactProblem problem = problem_of(batch, static_cast<std::int64_t>(at));
         EnclosureSettings enclosing;
+        enclosing.law = sampling.law;
         enclosing.friction_directions = sampling.friction_directions;
         enclosing.threads = sampling.threads;
         if (excludes(problem, enclose_impact(problem, enclosing), metric[p], wanted[p], allowed)) {

@@ -19,6 +19,7 @@ std::span<const OptionForm> enclosure_forms() {
            "--enclose: effort for bounds where the exact set is not available: 0 (milliseconds), 1 "
            "(seconds) or 2 (up to a minute)"},
       {.setting = "friction_directions", .option = kNoOption},
+      {.setting = "law", .option = kNoOption},  // --restitution-law
       {.setting = "threads", .option = kNoOption},
   };
   return kForms;

@@ -22,6 +22,12 @@ constexpr unsigned kRatioBits = 20;        // of the ratio of two rows in a plan
 constexpr double kDependentRow = 1e-9;     // of a row's length, left after those before it
 constexpr double kLeastCondition = 1e-12;  // reciprocal, of the response
 
+Integer largest(const Vector& v) {
+  Integer most = 0;
+  for (const Integer& x : v) most = std::max(most, Integer(abs(x)));
+  return most;
+}
+
 /// A plane's row, and its opposite.
 struct Plane {
   Measured row, opposite;
@@ -31,6 +37,10 @@ struct Plane {
 };
 
 class Arranging {
+  /// A ray of velocities, or of rates with their contacts' impulses where they have stores: in
+  /// units of the ray's largest number.
+  using Motion = std::pair<Vector, std::vector<double>>;
+
  public:
   Arranging(const RoundedImpact& impact, const ArrangementLimits& limits)
       : impact_(impact), limits_(limits), n_(impact.size()) {
@@ -45,7 +55,9 @@ class Arranging {
     const auto contact_rows = static_cast<int>(impact.row.size());
     for (int k = 0; k < contact_rows; ++k) add_plane(impact.row[static_cast<std::size_t>(k)]);
     if (limits.refinement >= Refinement::pairs) add_pairs();
-    if (limits.refinement >= Refinement::events) add_events();
+    if (limits.refinement == Refinement::events || limits.refinement == Refinement::all) {
+      add_events();
+    }
     result_.planes = static_cast<int>(planes_.size());
   }
 
@@ -56,6 +68,7 @@ class Arranging {
     if (!definite_ || n_ == 1 || !moves || result_.planes > most_planes) return std::nullopt;
     set_rows();
     result_.start = direction(impact_.start, &result_.speed);
+    result_.stored = impact_.stored;
     result_.speed *= impact_.unit;
     choose_order();
     sign_.assign(planes_.size(), 0);
@@ -109,7 +122,11 @@ class Arranging {
 
   void add_pairs() {
     for (int i = 0; i < impact_.contacts; ++i) {
-      for (int j = 0; j < i; ++j) add_between(i, j, 1.0);
+      for (int j = 0; j < i; ++j) {
+        add_between(i, j, 1.0);
+        if (limits_.refinement < Refinement::ratios) continue;
+        for (const double ratio : {-1.0, 2.0, 0.5, -2.0, -0.5}) add_between(i, j, ratio);
+      }
     }
   }
 
@@ -158,8 +175,7 @@ class Arranging {
 
   /// Of a ray, or of a point, whose length is asked for.
   [[nodiscard]] Direction direction(const Vector& w, double* length = nullptr) const {
-    Integer unit = w[0];  // of a ray the largest number
-    for (std::size_t i = 1; i < n_ && w[0] == 0; ++i) unit = std::max(unit, Integer(abs(w[i])));
+    const Integer unit = w[0] == 0 ? largest(w) : w[0];
     Eigen::VectorXd own(static_cast<Eigen::Index>(n_ - 1));
     for (std::size_t i = 1; i < n_; ++i) {
       own(static_cast<Eigen::Index>(i - 1)) = quotient(w[i], unit);
@@ -238,9 +254,10 @@ class Arranging {
       if (sign_[k] < 0) below |= Planes{1} << k;
     }
     for (int i = 0; i < impact_.contacts; ++i) ended = ended && (below >> i & 1) == 0;
+    const bool bounces = !impact_.stored.empty();
     std::vector<std::uint32_t> corners;
     for (const Ray& ray : cone.rays()) {
-      corners.push_back(number(ray.vector->exact, corner_numbers_, result_.corners));
+      corners.push_back(number({ray.vector->exact, {}}, corner_numbers_, result_.corners));
     }
     if (ended) {
       std::sort(corners.begin(), corners.end());
@@ -249,9 +266,9 @@ class Arranging {
           outcomes_.emplace(corners[i], corners[j]);
         }
       }
-      return;
+      if (!bounces) return;
     }
-    for (const Vector& rate : motions()) {
+    for (const Motion& rate : bounces ? motions_with_impulses() : motions()) {
       const std::uint32_t motion = number(rate, motion_numbers_, result_.motions);
       const std::vector<double>& part = result_.motions[motion].part;
       Planes moved = 0;
@@ -267,34 +284,59 @@ class Arranging {
   }
 
   /// The number of a direction, which is added where it is met first.
-  std::uint32_t number(const Vector& v, std::map<Vector, std::uint32_t>& known,
+  std::uint32_t number(const Motion& v, std::map<Motion, std::uint32_t>& known,
                        std::vector<Direction>& all) {
     const auto [at, is_new] = known.try_emplace(v, static_cast<std::uint32_t>(all.size()));
-    if (is_new) all.push_back(direction(v));
+    if (!is_new) return at->second;
+    if (v.second.empty() || moves(v.first)) {
+      double length = 0.0;
+      all.push_back(direction(v.first, &length));
+      all.back().impulse = v.second;
+      for (double& x : all.back().impulse) x /= length;
+    } else {  // contacts that press against each other
+      all.push_back(result_.start);
+      std::fill(all.back().part.begin(), all.back().part.end(), 0.0);
+      std::fill(all.back().energy.begin(), all.back().energy.end(), 0.0);
+      all.back().doubt = 0.0;
+      all.back().impulse = v.second;
+    }
     return at->second;
   }
+  static bool moves(const Vector& v) {
+    return std::any_of(v.begin(), v.end(), [](const Integer& x) { return x != 0; });
+  }
 
-  /// Rays of the rates that stay in the face, which its signs say.
-  std::vector<Vector> motions() {
-    std::vector<const Vector*> pushes;
-    std::uint64_t chosen = 0;  // a bit for each push
+  /// The pushes of the contacts that may push in the face, which its signs say: those that do not
+  /// separate, or may have something in store.
+  std::vector<std::size_t> pushes() const {
+    std::vector<std::size_t> chosen;
     for (int i = 0; i < impact_.contacts; ++i) {
-      if (sign_[static_cast<std::size_t>(i)] > 0) continue;
+      const auto contact = static_cast<std::size_t>(i);
+      const bool stores = !impact_.stored.empty() && impact_.stored[contact] > 0.0;
+      if (sign_[contact] > 0 && !stores) continue;
       for (int corner = 0; corner < impact_.corners(); ++corner) {
         bool opposes = true;
         for (int s = 0; s < impact_.slips; ++s) {
           const int slip = sign_[static_cast<std::size_t>(impact_.slip_row(i, s))];
           opposes = opposes && (slip == 0 || slip == RoundedImpact::opposed(corner, s));
         }
-        const std::size_t at = impact_.push_at(i, corner);
-        if (!opposes) continue;
-        chosen |= std::uint64_t{1} << at;
-        pushes.push_back(&impact_.push[at]);
+        if (opposes) chosen.push_back(impact_.push_at(i, corner));
       }
     }
+    return chosen;
+  }
+
+  /// Rays of the rates that stay in the face.
+  std::vector<Motion> motions() {
+    const std::vector<std::size_t> chosen = pushes();
     const auto [at, is_new] = push_cones_.try_emplace(chosen);
     PushCone& own = at->second;
-    if (is_new) own.make(n_, pushes);
+    if (is_new) {
+      std::vector<const Vector*> all;
+      all.reserve(chosen.size());
+      for (const std::size_t g : chosen) all.push_back(&impact_.push[g]);
+      own.make(n_, all);
+    }
     std::vector<Vector> rates;
     if (own.cone) {
       Cone cut(*own.cone);
@@ -314,10 +356,45 @@ class Arranging {
         rates.push_back(negative(line));
       }
     }
-    std::erase_if(rates, [](const Vector& rate) {
-      return std::all_of(rate.begin(), rate.end(), [](const Integer& x) { return x == 0; });
-    });
-    return rates;
+    std::vector<Motion> result;
+    for (Vector& rate : rates) {
+      if (moves(rate)) result.emplace_back(std::move(rate), std::vector<double>());
+    }
+    return result;
+  }
+
+  /// The same with what each contact's push has of them: rays of the cone of pushes' shares.
+  std::vector<Motion> motions_with_impulses() {
+    const std::vector<std::size_t> chosen = pushes();
+    std::vector<bool> zero(sign_.size());
+    std::transform(sign_.begin(), sign_.end(), zero.begin(), [](int sign) { return sign == 0; });
+    const auto [at, is_new] = motions_with_impulses_.try_emplace({chosen, zero});
+    if (!is_new) return at->second;
+    const std::size_t count = chosen.size();
+    std::vector<Vector> equations, rows;
+    for (std::size_t k = 0; k < planes_.size(); ++k) {
+      if (!zero[k]) continue;
+      Vector& equation = equations.emplace_back(count);
+      for (std::size_t g = 0; g < count; ++g) {
+        equation[g] = dot(planes_[k].row.exact, impact_.push[chosen[g]]);
+      }
+    }
+    for (std::size_t g = 0; g < count; ++g) rows.emplace_back(count)[g] = 1;
+    for (const Vector& share : generators(count, equations, rows).rays) {
+      Motion motion{Vector(n_), std::vector<double>(static_cast<std::size_t>(impact_.contacts))};
+      for (std::size_t g = 0; g < count; ++g) {
+        if (share[g] == 0) continue;
+        const Vector& push = impact_.push[chosen[g]];
+        for (std::size_t k = 0; k < n_; ++k) motion.first[k] += share[g] * push[k];
+      }
+      const Integer unit = largest(moves(motion.first) ? motion.first : share);
+      for (std::size_t g = 0; g < count; ++g) {
+        const auto contact = chosen[g] / static_cast<std::size_t>(impact_.corners());
+        motion.second[contact] += quotient(share[g], unit) * impact_.impulse[chosen[g]];
+      }
+      at->second.push_back(std::move(motion));
+    }
+    return at->second;
   }
 
   /// Some contacts' pushes, as a cone that planes are cut with.
@@ -352,8 +429,10 @@ class Arranging {
   std::vector<Plane> planes_;
   std::vector<std::size_t> order_;
   std::vector<int> sign_;  // of every plane
-  std::map<Vector, std::uint32_t> corner_numbers_, motion_numbers_;
-  std::map<std::uint64_t, PushCone> push_cones_;
+  std::map<Motion, std::uint32_t> corner_numbers_, motion_numbers_;
+  std::map<std::vector<std::size_t>, PushCone> push_cones_;
+  std::map<std::pair<std::vector<std::size_t>, std::vector<bool>>, std::vector<Motion>>
+      motions_with_impulses_;
   std::set<std::tuple<std::uint32_t, std::uint32_t, Planes, Planes>> known_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> outcomes_;
   Arrangement result_;

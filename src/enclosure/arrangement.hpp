@@ -18,6 +18,9 @@ struct Direction {
   std::vector<double> part;    ///< rate of every plane's row, in units of the row's length; 0 is 0
   std::vector<double> energy;  ///< coordinates that the kinetic energy is half the square of
   double doubt = 1.0;          ///< length of the terms in `energy`, by which rounding may err
+  /// Of rates of contacts with stores: normal impulses [m], in units in which their products with
+  /// the velocities of Arrangement::row are powers.
+  std::vector<double> impulse;
 };
 
 /// A set of planes, bit k: plane k.
@@ -35,6 +38,7 @@ struct Arrangement {
   std::vector<Direction> corners;  ///< rays of all faces
   std::vector<Direction> motions;
   std::vector<Descent> descents;
+  std::vector<double> stored;  ///< RoundedImpact::stored
   /// Pairs of corners of faces in which nothing approaches, i <= j.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outcomes;
   Direction start;  ///< the velocity before the impact
@@ -50,6 +54,9 @@ enum class Refinement : std::uint8_t {
   none,
   pairs,   ///< where two contacts approach equally fast, in units of their rows
   events,  ///< where a contact's push ends its approach and its slip, or a row of it, at once
+  ratios,  ///< of pairs: also where one contact approaches twice as fast as another, or separates
+           ///< as fast as the other approaches, twice or half as fast; with stores each matters
+  all,     ///< ratios and events
 };
 
 struct ArrangementLimits {

@@ -55,9 +55,10 @@ Face Faces::make(FaceCode code) const {
     const int sign = slip(state);
     if (sign == 0) face.zero.push_back(row(m + i));
     if (sign != 0) side(m + i, sign);
-    const auto first = 2 * static_cast<std::size_t>(i);
-    if (sign <= 0) pushes.push_back(&impact_.push[first]);
-    if (sign >= 0) pushes.push_back(&impact_.push[first + 1]);
+    for (int corner = 0; corner < impact_.corners(); ++corner) {
+      if (sign != 0 && RoundedImpact::opposed(corner, 0) != sign) continue;
+      pushes.push_back(&impact_.push[impact_.push_at(i, corner)]);
+    }
   }
   if (!face.terminal) find_motion(pushes, face);
   return face;

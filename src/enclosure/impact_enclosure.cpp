@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/arrays.hpp"
-#include "core/message.hpp"
 #include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
@@ -14,6 +13,7 @@
 #include "enclosure/enclose.hpp"
 #include "enclosure/event.hpp"
 #include "enclosure/quadratic_bound.hpp"
+#include "enclosure/rounded_impact.hpp"
 #include "impact/backends.hpp"
 #include "impact/prepare.hpp"
 
@@ -21,9 +21,10 @@ namespace carom {
 
 namespace {
 
-/// Whether polyhedra enclose impacts of this shape; others have only bounds.
-bool by_polyhedra(int dimension, int contacts) {
-  return contacts <= (dimension == 2 ? kMaxEnclosedContacts : 0);
+/// Whether polyhedra enclose such an impact; others have only bounds.
+bool by_polyhedra(const ImpactProblem& problem, RestitutionLaw law) {
+  const int most = problem.dimension == 2 ? kMaxEnclosedContacts : 0;
+  return problem.contacts <= most && enclosure::stored_shares(problem, law).empty();
 }
 
 /// Whether two normal rows, velocities in units of 1 / sqrt(M_jj), are parallel up to what samples
@@ -62,19 +63,21 @@ void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure&
 }
 
 ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& settings) {
-  if (!by_polyhedra(problem.dimension, problem.contacts)) {
+  if (!by_polyhedra(problem, settings.law)) {
     return enclosure::bound_by_forms(problem, settings);
   }
   ImpactEnclosure result = enclosure::enclose(problem, settings);
+  result.law = settings.law;
   check_unrounded(problem, settings.threads, result);
   return result;
 }
 
 ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
                        const EnclosureSettings& settings) {
-  if (by_polyhedra(problem.dimension, problem.contacts)) {
+  if (by_polyhedra(problem, settings.law)) {
     ImpactDecision decision = enclosure::decide(problem, event, settings);
     if (decision.answer == ImpactAnswer::never) {
+      decision.proof.law = settings.law;
       check_unrounded(problem, settings.threads, decision.proof);
       if (!enclosure::is_known(decision.proof)) decision.answer = ImpactAnswer::open;
     }
@@ -90,28 +93,6 @@ ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
   return decision;
 }
 
-/// Bounds are known of inelastic contacts whose friction is a number.
-void require_inelastic(const ImpactBatch& batch) {
-  const auto refuse = [&](const char* field, std::size_t at, double value, const char* rule) {
-    const auto m = static_cast<std::size_t>(std::max(batch.contacts, 1));
-    throw InvalidInput(Refusal{.field = field,
-                               .index = {static_cast<std::int64_t>(at % m)},
-                               .problem = static_cast<std::int64_t>(at / m),
-                               .value = message::number(value),
-                               .rule = rule});
-  };
-  for (std::size_t i = 0; i < batch.restitution_high.size(); ++i) {
-    const double e = batch.restitution_high.data()[i];
-    if (e != 0.0)
-      refuse("restitution_high", i, e, "must be 0: only inelastic impacts are enclosed");
-  }
-  for (std::size_t i = 0; i < batch.friction_high.size(); ++i) {
-    const double mu = batch.friction_high.data()[i];
-    if (mu == batch.friction.data()[i]) continue;
-    refuse("friction_high", i, mu, "must be friction: no intervals of it are enclosed");
-  }
-}
-
 /// visit(p, problem, settings of its own) on all threads that the settings allow; null where the
 /// numbers are refused.
 template <class Visit>
@@ -120,7 +101,6 @@ void for_each_good_problem(const ImpactBatch& batch, const EnclosureSettings& se
   settings.validate();
   arrays::require_sizes(batch, batch);
   require::reachable(Backend::cpu, arrays::common_space("impact batch", batch));
-  require_inelastic(batch);
   EnclosureSettings own = settings;
   if (batch.problems > 1) own.threads = 1;
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
@@ -153,7 +133,6 @@ std::vector<ImpactEnclosure> enclose_impacts(const ImpactBatch& batch,
 ImpactEnclosure enclose_impact(const ImpactProblem& problem, const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
-  require_inelastic(make_batch({&problem, 1}));
   return enclosed(problem, settings);
 }
 
@@ -195,30 +174,29 @@ ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& ev
                              const EnclosureSettings& settings) {
   settings.validate();
   validate(problem);
-  require_inelastic(make_batch({&problem, 1}));
   require_event(event, problem.dimension, problem.contacts);
   return decided(problem, event, settings);
 }
 
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   validate(problem);
-  return by_polyhedra(problem.dimension, problem.contacts)
-             ? enclosure::proves(problem, enclosure)
-             : enclosure::proves_bound(problem, enclosure);
+  return by_polyhedra(problem, enclosure.law) ? enclosure::proves(problem, enclosure)
+                                              : enclosure::proves_bound(problem, enclosure);
 }
 
 ImpactEnclosure proven_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   validate(problem);
   const bool outer = enclosure.status == EnclosureStatus::outer;
   if (!outer && enclosure.status != EnclosureStatus::enclosed) return {};
-  const bool polyhedra = by_polyhedra(problem.dimension, problem.contacts);
+  const bool polyhedra = by_polyhedra(problem, enclosure.law);
   if (!polyhedra && !outer) return {};
-  std::optional<ImpactEnclosure> held = polyhedra
-                                            ? enclosure::proven(problem, outer, enclosure.invariant)
-                                            : enclosure::proven_bound(problem, enclosure.invariant);
+  std::optional<ImpactEnclosure> held =
+      polyhedra ? enclosure::proven(problem, outer, enclosure.invariant)
+                : enclosure::proven_bound(problem, enclosure.law, enclosure.invariant);
   if (!held) return {};
   held->status = enclosure.status;
   held->invariant = enclosure.invariant;
+  held->law = enclosure.law;
   return std::move(*held);
 }
 

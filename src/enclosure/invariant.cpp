@@ -91,8 +91,8 @@ class Reader {
 }  // namespace
 
 std::string text_of(const RoundedImpact& impact, const Family& family) {
-  std::string out = "carom-enclosure 1\n" + std::to_string(impact.contacts) + ' ' +
-                    std::to_string(impact.basis.size());
+  std::string out = impact.friction_varies ? "carom-enclosure 2\n" : "carom-enclosure 1\n";
+  out += std::to_string(impact.contacts) + ' ' + std::to_string(impact.basis.size());
   for (const int k : impact.basis) out += ' ' + std::to_string(k);
   out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
   for (std::size_t k = 0; k < impact.row.size(); ++k) {
@@ -118,9 +118,10 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
 
 std::optional<Invariant> read_invariant(const std::string& text) {
   Reader in(text);
-  if (!in.expect("carom-enclosure") || in.count(1, 1) != 1) return std::nullopt;
+  if (!in.expect("carom-enclosure")) return std::nullopt;
   Invariant result;
   RoundedImpact& impact = result.impact;
+  impact.friction_varies = in.count(1, 2) == 2;
   impact.contacts = static_cast<int>(in.count(0, kMaxEnclosedContacts));
   const int rows = 2 * impact.contacts;
   const std::int64_t size = in.count(0, rows);
@@ -136,7 +137,7 @@ std::optional<Invariant> read_invariant(const std::string& text) {
     if (!(impact.scale.back() > 0)) return std::nullopt;
   }
   impact.start = in.row(impact.size());
-  impact.push = in.rows(rows, impact.size());
+  impact.push = in.rows(impact.contacts * impact.corners(), impact.size());
   impact.energy = in.rows(2 * static_cast<std::int64_t>(rows), impact.size());
   const std::int64_t pieces = in.count(0, 1 << 20);
   for (std::int64_t i = 0; i < pieces && in.good(); ++i) {

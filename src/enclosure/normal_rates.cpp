@@ -51,7 +51,8 @@ NormalRates normal_rates(const ImpactProblem& problem) {
   result.rate.resize(static_cast<std::size_t>(m));
   result.doubt.resize(static_cast<std::size_t>(m));
   for (int i = 0; i < m; ++i) {
-    const double mu = problem.friction[static_cast<std::size_t>(i)] * reach;
+    const auto& friction = problem.friction_high.empty() ? problem.friction : problem.friction_high;
+    const double mu = friction[static_cast<std::size_t>(i)] * reach;  // less lies between both ends
     for (int d = 0; d < corners; ++d) {
       const double angle = 2.0 * std::numbers::pi * d / corners;
       std::vector<std::int64_t> rate, doubt;

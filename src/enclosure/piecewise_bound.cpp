@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace carom::enclosure {
 namespace {
 
 constexpr const char* kPlanesWord = "carom-planes";
-constexpr int kVersion = 1;
+constexpr int kVersion = 1, kVersionWithStores = 2;
 constexpr int kFormDirections = 4;           // of friction in space
 constexpr std::int64_t kMostFaces = 60'000;  // cones up to which bounds take a minute
 
@@ -23,11 +24,16 @@ struct FormAttempt {
   int closeness;
   ArrangementLimits limits;
 };
-constexpr FormAttempt kFormAttempts[] = {{1, {Refinement::pairs, 14, 6'000}},
-                                         {1, {Refinement::none, 16, 20'000}},
-                                         {2, {Refinement::events, 16, 20'000}},
-                                         {2, {Refinement::pairs, 20, kMostFaces}},
-                                         {2, {Refinement::none, kMostPlanes, kMostFaces}}};
+constexpr FormAttempt kStoreAttempts[] = {
+    {1, {Refinement::all, 8, 6'000}},         {1, {Refinement::ratios, 14, 6'000}},
+    {1, {Refinement::pairs, 14, 6'000}},      {1, {Refinement::none, 16, 20'000}},
+    {2, {Refinement::all, 14, 20'000}},       {2, {Refinement::ratios, 20, kMostFaces}},
+    {2, {Refinement::pairs, 20, kMostFaces}}, {2, {Refinement::none, kMostPlanes, kMostFaces}}};
+constexpr FormAttempt kInelasticAttempts[] = {{1, {Refinement::pairs, 14, 6'000}},
+                                              {1, {Refinement::none, 16, 20'000}},
+                                              {2, {Refinement::events, 16, 20'000}},
+                                              {2, {Refinement::pairs, 20, kMostFaces}},
+                                              {2, {Refinement::none, kMostPlanes, kMostFaces}}};
 
 struct RowForm {
   BoundedRow bounded;
@@ -70,11 +76,15 @@ void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure
 
 std::string text_of(Refinement refinement, const std::vector<RowForm>& forms) {
   std::ostringstream out;
-  out << kPlanesWord << ' ' << kVersion << ' ' << static_cast<int>(refinement) << ' '
-      << forms.size() << '\n';
+  const bool stores = std::any_of(forms.begin(), forms.end(),
+                                  [](const RowForm& each) { return !each.form.stores.empty(); });
+  out << kPlanesWord << ' ' << (stores ? kVersionWithStores : kVersion) << ' '
+      << static_cast<int>(refinement) << ' ' << forms.size() << '\n';
   for (const auto& [bounded, form] : forms) {
     out << bounded.row << ' ' << bounded.sign << ' ' << form.gamma << ' ' << form.alpha << ' '
-        << form.beta << ' ' << form.entries.size();
+        << form.beta;
+    for (const std::int64_t store : form.stores) out << ' ' << store;
+    out << ' ' << form.entries.size();
     for (const std::int64_t entry : form.entries) out << ' ' << entry;
     out << '\n';
   }
@@ -86,13 +96,16 @@ struct Read {
   std::vector<RowForm> forms;
 };
 
-std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem) {
+/// stores: of a form.
+std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem,
+                               std::size_t stores) {
   std::istringstream in(text);
   std::string word;
   int version = 0, refinement = 0;
   std::size_t count = 0;
   if (!(in >> word >> version >> refinement >> count) || word != kPlanesWord ||
-      version != kVersion || refinement < 0 || refinement > static_cast<int>(Refinement::events) ||
+      version != (stores > 0 ? kVersionWithStores : kVersion) || refinement < 0 ||
+      refinement > static_cast<int>(Refinement::all) ||
       count > bounded_rows(problem, nullptr).size()) {
     return std::nullopt;
   }
@@ -103,8 +116,10 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
   const std::size_t rows = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
   for (auto& [bounded, form] : read.forms) {
     std::size_t entries = 0;
-    if (!(in >> bounded.row >> bounded.sign >> form.gamma >> form.alpha >> form.beta >> entries) ||
-        bounded.row >= rows || (bounded.sign != 1 && bounded.sign != -1) ||
+    in >> bounded.row >> bounded.sign >> form.gamma >> form.alpha >> form.beta;
+    form.stores.resize(stores);
+    for (std::int64_t& store : form.stores) in >> store;
+    if (!(in >> entries) || bounded.row >= rows || (bounded.sign != 1 && bounded.sign != -1) ||
         entries > most.count()) {
       return std::nullopt;
     }
@@ -125,11 +140,14 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
       (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
     return;
   }
-  const std::optional<RoundedImpact> impact = round_impact(problem);
+  std::optional<RoundedImpact> impact = round_impact(problem);
   if (!impact) return;
+  impact->stored = stored_shares(problem, enclosure.law);
   std::optional<Arrangement> arrangement;
   Refinement refinement = Refinement::none;
-  for (const auto& [closeness, limits] : kFormAttempts) {
+  const std::span<const FormAttempt> attempts =
+      impact->stored.empty() ? std::span<const FormAttempt>(kInelasticAttempts) : kStoreAttempts;
+  for (const auto& [closeness, limits] : attempts) {
     if (closeness != settings.closeness || arrangement) continue;
     refinement = limits.refinement;
     arrangement = arrange(*impact, limits);
@@ -158,10 +176,11 @@ std::size_t planes_at(const std::string& text) {
 
 bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnclosure& enclosure) {
   if (text.empty()) return true;
-  const std::optional<Read> read = read_forms(text, problem);
-  if (!read) return false;
-  const std::optional<RoundedImpact> impact = round_impact(problem);
+  std::optional<RoundedImpact> impact = round_impact(problem);
   if (!impact) return false;
+  impact->stored = stored_shares(problem, enclosure.law);
+  const std::optional<Read> read = read_forms(text, problem, impact->stored.size());
+  if (!read) return false;
   const std::optional<Arrangement> arrangement =
       arrange(*impact, {read->refinement, kMostPlanes, kMostFaces});
   if (!arrangement) return false;

@@ -9,6 +9,7 @@
 /// quadratic form for each (piecewise_form.hpp).
 namespace carom::enclosure {
 
+/// enclosure.law: of contacts with restitution, likewise below.
 /// Lowers the bounds to those of forms that are found, and appends these to the invariant. In space
 /// they hold for four friction directions: nothing is done for other numbers. The impact has not
 /// ended. question: only the bounds that its half-space asks for; null for all.

@@ -21,6 +21,7 @@ constexpr double kActive = 1e-6, kNear = 0.05;  // multipliers and slacks of row
 constexpr std::size_t kManyRows = 12;           // times the unknowns: then some leave
 constexpr int kMostRounds = 60;
 constexpr double kFormTrust = 0x1p-44;    // of the magnitudes in a sum of doubles
+constexpr double kStoreTrust = 0x1p-38;   // of a store's rate, and of velocities in it
 constexpr double kEnergyTrust = 0x1p-40;  // of the doubts in a product of two directions
 
 double product(const std::vector<double>& a, const std::vector<double>& b) {
@@ -44,6 +45,21 @@ void each_rate(const Descent& descent, const Direction& motion, Visit&& visit) {
   for (std::size_t k = 0; k < motion.part.size(); ++k) {
     if ((descent.above >> k & 1) != 0) visit(2 * k, motion.part[k]);
     if ((descent.below >> k & 1) != 0) visit(2 * k + 1, -motion.part[k]);
+  }
+}
+
+/// visit(i, rate) for the stores that change along a descent's motion, at most so fast: of half
+/// E_i / K before. A store takes its share of the work of compression, and gives back all of what
+/// a push takes that separates.
+template <class Visit>
+void each_store(const Arrangement& all, const Direction& corner, const Direction& motion,
+                Visit&& visit) {
+  for (std::size_t i = 0; i < all.stored.size(); ++i) {
+    const double part = corner.part[i];
+    if (part == 0.0 || motion.impulse[i] == 0.0) continue;
+    const double speed = std::abs(product(all.row[i], corner.energy)) * all.length[i];
+    const double work = speed * motion.impulse[i];
+    visit(i, part < 0.0 ? all.stored[i] * work : -work);
   }
 }
 
@@ -89,7 +105,9 @@ bool is_bound(const Arrangement& all, const PiecewiseForm& form, const BoundedRo
   if (form.entries.size() != entries.count() ||
       !std::all_of(form.entries.begin(), form.entries.end(), is_small) || form.gamma < 0 ||
       !is_small(form.gamma) || form.beta < 0 || !is_small(form.beta) || form.alpha < 0 ||
-      form.alpha > whole) {
+      form.alpha > whole || form.stores.size() != all.stored.size() ||
+      !std::all_of(form.stores.begin(), form.stores.end(),
+                   [&](std::int64_t x) { return x >= 0 && is_small(x); })) {
     return false;
   }
   const Eigen::MatrixXd matrix = matrix_of(entries, form);
@@ -110,6 +128,11 @@ bool is_bound(const Arrangement& all, const PiecewiseForm& form, const BoundedRo
       const auto at = static_cast<Eigen::Index>(part_of);
       sum += change[descent.corner](at) * rate;
       size += largest[descent.corner](at) * std::abs(rate);
+    });
+    each_store(all, corner, motion, [&](std::size_t i, double rate) {
+      sum += in_doubles(form.stores[i]) * rate;
+      size += kStoreTrust / kFormTrust * in_doubles(form.stores[i]) * motion.impulse[i] *
+              all.length[i] * corner.doubt;
     });
     if (!(sum + kFormTrust * size + gamma * kEnergyTrust * corner.doubt * motion.doubt <= 0.0)) {
       return false;
@@ -169,8 +192,11 @@ FormSearch::FormSearch(const Arrangement& arrangement)
               [&](std::size_t, double rate) { fastest = std::max(fastest, std::abs(rate)); });
     const double most = corner_parts_.col(descent.corner).maxCoeff() * fastest;
     const double energy = corner_energy.col(descent.corner).dot(motion_energy.col(descent.motion));
+    double stored = 0.0;
+    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
+               [&](std::size_t, double rate) { stored = std::max(stored, std::abs(rate)); });
     descent_energy_.push_back(energy);
-    descent_scale_.push_back(std::max({most, std::abs(energy), 1e-12}));
+    descent_scale_.push_back(std::max({most, std::abs(energy), stored, 1e-12}));
   }
   for (const auto& [i, j] : all_.outcomes) {
     const double most = corner_parts_.col(i).maxCoeff() * corner_parts_.col(j).maxCoeff();
@@ -179,14 +205,15 @@ FormSearch::FormSearch(const Arrangement& arrangement)
     outcome_scale_.push_back(std::max(most, std::abs(energy)));
   }
   // The form that all conditions leave the most of.
-  const auto n = static_cast<Eigen::Index>(entries_.count() + 4);
+  const auto n = static_cast<Eigen::Index>(gamma() + 4);
   InnerProgram program;
   program.cost = VectorXd::Zero(n);
   program.cost(n - 1) = -1.0;
   program.low = VectorXd::Constant(n, -1.0);
   program.high = VectorXd::Ones(n);
   const auto first = static_cast<Eigen::Index>(gamma());
-  program.low.segment(first, 4).setZero();
+  const auto stores = static_cast<Eigen::Index>(all_.stored.size());
+  program.low.segment(first - stores, stores + 4).setZero();
   program.high(first + 1) = 1e-6;  // alpha is bounded already
   Solved centre =
       solve(program, VectorXd::Zero(static_cast<Eigen::Index>(all_.corners.size())), true);
@@ -212,6 +239,8 @@ std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const Vecto
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t part, double rate) {
       sum += change(static_cast<Eigen::Index>(part), descent.corner) * rate;
     });
+    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
+               [&](std::size_t i, double rate) { sum += x(store(i)) * rate; });
     const double by = sum / descent_scale_[d] + margin;
     if (by > beyond) met.push_back({by, d});
   }
@@ -242,6 +271,8 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t b, double rate) {
       each_part(y, [&](std::size_t a, double part) { add(a, b, part * rate / scale); });
     });
+    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
+               [&](std::size_t i, double rate) { row(store(i)) = rate / scale; });
     row(first) = descent_energy_[condition] / scale;
     return 0.0;
   }
@@ -362,7 +393,8 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   program.cost(first) = 1.0;
   program.low = VectorXd::Constant(n, -kLargestFormEntry);
   program.high = VectorXd::Constant(n, kLargestFormEntry);
-  program.low.tail(3).setZero();
+  const auto stores = static_cast<Eigen::Index>(all_.stored.size());
+  program.low.tail(3 + stores).setZero();
   program.high(first + 1) = 1.0;
   Solved solved = solve(program, velocity, false);
   if (solved.x.size() == 0) return std::nullopt;
@@ -372,6 +404,7 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   VectorXd inner = centre_;
   inner(first) += 1.0;
   inner(first + 1) += 1.0;
+  for (std::size_t i = 0; i < all_.stored.size(); ++i) inner(store(i)) += 1.0;
   double worst = kFormMargin;
   for (const Met& met : violated(x, velocity, kFormMargin, 0.0)) worst = std::max(worst, met.by);
   const double share = worst / (worst + margin_);
@@ -381,7 +414,12 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   form.gamma = std::max<std::int64_t>(rounded(x(first)), 0);
   form.alpha = std::clamp<std::int64_t>(rounded(x(first + 1)), 0, std::int64_t{1} << kFormBits);
   form.beta = std::max<std::int64_t>(rounded(x(first + 2)), 0);
-  for (Eigen::Index k = 0; k < first; ++k) form.entries.push_back(rounded(x(k)));
+  for (std::size_t k = 0; k < entries_.count(); ++k) {
+    form.entries.push_back(rounded(x(static_cast<Eigen::Index>(k))));
+  }
+  for (std::size_t i = 0; i < all_.stored.size(); ++i) {
+    form.stores.push_back(std::max<std::int64_t>(rounded(x(store(i))), 0));
+  }
   if (!is_bound(all_, form, bounded)) return std::nullopt;
   return form;
 }

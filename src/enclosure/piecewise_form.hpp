@@ -18,12 +18,14 @@ namespace carom::enclosure {
 /// V = gamma |z|^2 + sum_ab entry_ab y_a y_b: z the velocity in coordinates of the kinetic energy,
 /// of length 1 before the impact, y_2k = max(r_k.z, 0) and y_2k+1 = max(-r_k.z, 0) for every
 /// plane's unit row r_k. Where nothing approaches V >= alpha |z|^2 + (1 - alpha) max(c.z, 0)^2 for
-/// the row c that is bounded. All times 2^kFormBits.
+/// the row c that is bounded. Where contacts have stores V is this and sum_i stores_i E_i / K
+/// before, and the stores E_i are empty in the end. All times 2^kFormBits.
 struct PiecewiseForm {
   std::int64_t gamma = 0;
   std::int64_t alpha = 0;
   std::int64_t beta = 0;              ///< of gamma, that is not needed for this
   std::vector<std::int64_t> entries;  ///< as FormEntries has them
+  std::vector<std::int64_t> stores;   ///< >= 0, [m]; empty: inelastic
 };
 
 /// Places of the entries a >= b of a symmetric matrix of parts, without those of both parts of one
@@ -98,7 +100,11 @@ class FormSearch {
                              bool margin) const;
   [[nodiscard]] std::optional<PiecewiseForm> search(const BoundedRow& bounded,
                                                     std::vector<std::size_t>* active) const;
-  [[nodiscard]] std::size_t gamma() const { return entries_.count(); }
+  /// Unknowns are the entries, the stores' shares, then gamma, alpha, beta and perhaps the margin.
+  [[nodiscard]] Eigen::Index store(std::size_t contact) const {
+    return static_cast<Eigen::Index>(entries_.count() + contact);
+  }
+  [[nodiscard]] std::size_t gamma() const { return entries_.count() + all_.stored.size(); }
 
   const Arrangement& all_;
   FormEntries entries_;

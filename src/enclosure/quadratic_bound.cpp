@@ -256,11 +256,13 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSett
     return nothing;
   }
   std::vector<QuadraticForm> forms;
+  const bool stores = !stored_shares(problem, settings.law).empty();
   for (int contact = kEnergyAlone; contact < problem.contacts; ++contact) {
-    forms.push_back(best_form(rates, contact));
+    forms.push_back(stores ? QuadraticForm{} : best_form(rates, contact));
   }
   ImpactEnclosure enclosure;
   enclosure.status = EnclosureStatus::outer;
+  enclosure.law = settings.law;
   set_bounds(rates, forms, enclosure);
   enclosure.invariant = text_of(forms);
   if (!has_ended(rates)) tighten(problem, settings, question, enclosure);
@@ -269,18 +271,22 @@ ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSett
   return enclosure;
 }
 
-std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, const std::string& text) {
+std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, RestitutionLaw law,
+                                            const std::string& text) {
   const NormalRates rates = normal_rates(problem);
   const std::size_t planes = planes_at(text);
   const auto forms = read_forms(text.substr(0, planes), problem.contacts);
   if (!forms || !rates.known) return std::nullopt;
+  const bool stores = !stored_shares(problem, law).empty();
   for (std::size_t f = 0; f < forms->size(); ++f) {
     const int contact = static_cast<int>(f) + kEnergyAlone;
+    if (stores && !(*forms)[f].entries.empty()) return std::nullopt;
     if (!never_grows(rates, (*forms)[f]) || !bounds_outcomes(rates, (*forms)[f], contact)) {
       return std::nullopt;
     }
   }
   ImpactEnclosure held;
+  held.law = law;
   set_bounds(rates, *forms, held);
   if (planes != text.size() && has_ended(rates)) return std::nullopt;
   if (!tighten_by(problem, text.substr(planes), held)) return std::nullopt;
@@ -291,7 +297,8 @@ bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure
   if (enclosure.status != EnclosureStatus::outer || !enclosure.impossible_modes.empty()) {
     return false;
   }
-  const std::optional<ImpactEnclosure> held = proven_bound(problem, enclosure.invariant);
+  const std::optional<ImpactEnclosure> held =
+      proven_bound(problem, enclosure.law, enclosure.invariant);
   return held && is_within(*held, enclosure);
 }
 

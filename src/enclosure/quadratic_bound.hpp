@@ -20,8 +20,10 @@ inline constexpr int kMostFormContacts = 6;
 ImpactEnclosure bound_by_forms(const ImpactProblem& problem, const EnclosureSettings& settings,
                                const ImpactEvent* question = nullptr);
 
-/// The bounds that `text`, an invariant of bound_by_forms, proves; none where it proves nothing.
-std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, const std::string& text);
+/// The bounds that `text`, an invariant of bound_by_forms, proves under a law of restitution; none
+/// where it proves nothing.
+std::optional<ImpactEnclosure> proven_bound(const ImpactProblem& problem, RestitutionLaw law,
+                                            const std::string& text);
 /// See proves_enclosure: of what bound_by_forms gave.
 bool proves_bound(const ImpactProblem& problem, const ImpactEnclosure& enclosure);
 

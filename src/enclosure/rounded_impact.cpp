@@ -146,7 +146,9 @@ struct NearImpact {
       const double own = factor.matrixLLT()(j, j);
       clear = clear && own * own >= kClear * mass(j, j);
     }
-    for (const double mu : problem.friction) clear = clear && mu <= kSlippery;
+    for (const std::vector<double>* each : {&problem.friction, &problem.friction_high}) {
+      for (const double mu : *each) clear = clear && mu <= kSlippery;
+    }
   }
 };
 
@@ -211,6 +213,15 @@ void add_energy(double twice, const std::function<double(int)>& own, RoundedImpa
   }
 }
 
+bool friction_varies(const ImpactProblem& problem) {
+  return !problem.friction_high.empty() && problem.friction_high != problem.friction;
+}
+
+double friction_of(const ImpactProblem& problem, int contact, bool most) {
+  const bool high = most && !problem.friction_high.empty();
+  return (high ? problem.friction_high : problem.friction)[static_cast<std::size_t>(contact)];
+}
+
 RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& near) {
   const int m = problem.contacts, rows = problem.dimension * m;
   const Matrix& delassus = near.delassus;
@@ -254,10 +265,11 @@ RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& nea
   const double twice = size > 0 ? own_u.dot(own.ldlt().solve(own_u)) : 0.0;
   add_energy(
       twice, [&](int k) { return delassus(k, k); }, result);
+  result.friction_varies = friction_varies(problem);
   for (int i = 0; i < m; ++i) {
-    const double mu = problem.friction[static_cast<std::size_t>(i)];
-    const int bits = kBits + (mu > 1.0 ? std::min(std::ilogb(mu) + 1, 64) : 0);
     for (int corner = 0; corner < result.corners(); ++corner) {
+      const double mu = friction_of(problem, i, result.most(corner));
+      const int bits = kBits + (mu > 1.0 ? std::min(std::ilogb(mu) + 1, 64) : 0);
       Eigen::VectorXd rate(size);
       for (int a = 0; a < size; ++a) {
         rate(a) = all(a, i);
@@ -272,6 +284,12 @@ RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& nea
         push.push_back(most > 0.0 ? rounded(rate(a) / most, bits) : Integer(0));
       }
       make_primitive(push);
+      Eigen::Index largest = 0;
+      if (size > 0) rate.cwiseAbs().maxCoeff(&largest);
+      result.impulse.push_back(
+          most > 0.0
+              ? quotient(push[static_cast<std::size_t>(largest) + 1], Integer(1)) / rate(largest)
+              : 1.0);
       result.push.push_back(std::move(push));
     }
   }
@@ -345,9 +363,10 @@ RoundedImpact exact_impact(const ImpactProblem& problem, const ExactImpact& exac
   }
   add_energy(
       exact.twice_energy(basis), [&](int k) { return exact.near_response(k, k); }, result);
+  result.friction_varies = friction_varies(problem);
   for (int i = 0; i < m; ++i) {
-    const Dyadic mu = dyadic(problem.friction[static_cast<std::size_t>(i)] / result.slips);
     for (int corner = 0; corner < result.corners(); ++corner) {
+      const Dyadic mu = dyadic(friction_of(problem, i, result.most(corner)) / result.slips);
       std::vector<Dyadic> rates = {Dyadic{}};
       for (std::size_t a = 0; a < size; ++a) {
         Dyadic rate = exact.response(basis[a], i);
@@ -357,9 +376,18 @@ RoundedImpact exact_impact(const ImpactProblem& problem, const ExactImpact& exac
         }
         rates.push_back(rate.number == 0 ? Dyadic{} : rate.shifted(bits[a]));
       }
-      Vector push = align(rates).numbers;
-      make_primitive(push);
-      result.push.push_back(std::move(push));
+      Aligned push = align(rates);
+      make_primitive(push.numbers);
+      double fastest = 0.0;
+      result.impulse.push_back(1.0);
+      for (std::size_t a = 0; a < size; ++a) {
+        const double rate = rates[a + 1].rounded();
+        if (!(std::abs(rate) > fastest)) continue;
+        fastest = std::abs(rate);
+        result.impulse.back() =
+            std::ldexp(quotient(push.numbers[a + 1] * exact.divisor(), Integer(1)) / rate, -least);
+      }
+      result.push.push_back(std::move(push.numbers));
     }
   }
   const unsigned most = std::max(longest(result.push), longest({result.start}));
@@ -383,6 +411,21 @@ std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exa
   const ExactImpact exact(problem);
   if (!exact.definite()) return std::nullopt;
   return exact_impact(problem, exact, exact.independent(near.order.rows));
+}
+
+std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw law) {
+  std::vector<double> shares;
+  for (const double e : problem.restitution_high) {
+    if (law != RestitutionLaw::stronge) {
+      shares.push_back(e > 0.0 ? 1.0 : 0.0);
+    } else {
+      shares.push_back(std::min(e * e * (1.0 + 0x1p-51), 1.0));
+    }
+  }
+  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0.0; })) {
+    shares.clear();
+  }
+  return shares;
 }
 
 std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,

@@ -24,8 +24,15 @@ struct RoundedImpact {
   std::vector<Integer> scale;  ///< likewise, > 0
   double unit = 1.0;           ///< [m/s], a power of two
   Vector start;                ///< w before the impact, [1 + basis]
-  /// A (e_n + mu d) as rays (0, ...), of contact i from corners() i on: planar d = e_t, then -e_t.
+  /// A (e_n + mu d) as rays (0, ...), of contact i from corners() i on: planar d = e_t, then -e_t;
+  /// where friction is an interval with its least mu, then with its largest.
   std::vector<Vector> push;
+  bool friction_varies = false;
+  /// Normal impulse of each, in the unit in which its product with (row_k . w) / scale_k is the
+  /// power that its ray has in coordinates w.
+  std::vector<double> impulse;
+  /// Of the work of compression what a contact's store takes at most, [m]; empty: inelastic.
+  std::vector<double> stored;
   std::vector<double> response;  ///< A of the coordinates, [basis, basis]
   /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.
   std::vector<Vector> energy;
@@ -35,11 +42,14 @@ struct RoundedImpact {
 
   [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
   /// Of a contact's friction.
-  [[nodiscard]] int corners() const { return 1 << slips; }
+  [[nodiscard]] int corners() const { return (1 << slips) * (friction_varies ? 2 : 1); }
   /// Of `push`.
   [[nodiscard]] std::size_t push_at(int contact, int corner) const {
-    return (static_cast<std::size_t>(contact) << slips) + static_cast<std::size_t>(corner);
+    return static_cast<std::size_t>(contact) * static_cast<std::size_t>(corners()) +
+           static_cast<std::size_t>(corner);
   }
+  /// Of those with the largest friction.
+  [[nodiscard]] bool most(int corner) const { return corner >> slips != 0 || !friction_varies; }
   /// The sign of a row of slip that a corner's friction opposes.
   static int opposed(int corner, int slip) { return (corner >> slip & 1) != 0 ? 1 : -1; }
   [[nodiscard]] int slip_row(int contact, int slip) const {
@@ -54,7 +64,12 @@ struct RoundedImpact {
 /// dependent, none is of another size. Else, and with exact_data, the problem itself. In neither
 /// case is a row taken for a combination of others that is not one. None where M is positive
 /// definite by rounding only.
+/// Without stores.
 std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false);
+
+/// RoundedImpact::stored of a problem, rounded up. Laws of impulses and speeds give back what may
+/// be all of the work.
+std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw law);
 
 /// The problem itself in coordinates of these rows of J; none where they are not a basis, or M is
 /// not positive definite but for rounding.

@@ -25,6 +25,14 @@ std::int64_t sampled(const run::ImpactRun& run, std::uint64_t modes) {
   return found == counts.end() ? 0 : found->second;
 }
 
+/// Numbers, or pairs where some differ.
+ordered_json intervals(const std::vector<double>& low, const std::vector<double>& high) {
+  if (high.empty() || high == low) return low;
+  ordered_json pairs = ordered_json::array();
+  for (std::size_t i = 0; i < low.size(); ++i) pairs.push_back({low[i], high[i]});
+  return pairs;
+}
+
 ordered_json comparison_json(const OutsideSamples& samples) {
   return {
       {"compared", samples.compared}, {"outside", samples.outside}, {"largest", samples.largest}};
@@ -38,6 +46,7 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
   const auto rows = 2 * static_cast<std::size_t>(m);
   ordered_json result;
   result["status"] = to_string(set.status);
+  if (!run.problem.restitution_high.empty()) result["law"] = to_string(set.law);
   result["exact"] = set.exact;
   if (std::isfinite(set.rounding)) result["rounding"] = set.rounding;
   result["data_rounding"] = set.data_rounding;
@@ -75,9 +84,12 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
   result["problem"] = {{"mass_matrix", rows_of(problem.mass_matrix, columns)},
                        {"normal_jacobian", rows_of(problem.normal_jacobian, columns)},
                        {"tangent_jacobian", rows_of(problem.tangent_jacobian, columns)},
-                       {"friction", problem.friction},
+                       {"friction", intervals(problem.friction, problem.friction_high)},
                        {"velocity", problem.velocity},
                        {"contact_names", run.contact_names}};
+  if (!problem.restitution_high.empty()) {
+    result["problem"]["restitution"] = intervals(problem.restitution_low, problem.restitution_high);
+  }
   result["invariant"] = set.invariant;
   return result;
 }

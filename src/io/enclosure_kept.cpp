@@ -12,6 +12,7 @@
 
 #include "core/words.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/hdf5_pairs.hpp"
 #include "io/impact_input.hpp"
 #include "io/json_file.hpp"
 #include "io/other_fields.hpp"
@@ -59,12 +60,20 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   problem.mass_matrix = reader.doubles(group + "/problem/mass_matrix");
   problem.normal_jacobian = reader.doubles(group + "/problem/normal_jacobian");
   problem.tangent_jacobian = reader.doubles(group + "/problem/tangent_jacobian");
-  problem.friction = reader.doubles(group + "/problem/friction");
+  problem.friction = read_pairs(reader, group + "/problem/friction", problem.friction_high);
+  if (reader.has(group + "/problem/restitution")) {
+    problem.restitution_low =
+        read_pairs(reader, group + "/problem/restitution", problem.restitution_high);
+  }
   problem.velocity = reader.doubles(group + "/problem/velocity");
   if (reader.has(group + "/problem/contact_names")) {
     kept.contact_names = reader.strings(group + "/problem/contact_names");
   }
   const std::size_t m = problem.friction.size();
+  if ((!problem.friction_high.empty() && problem.friction_high.size() != m) ||
+      problem.restitution_low.size() != problem.restitution_high.size()) {
+    refuse("restitution must be pairs, friction numbers or pairs");
+  }
   if (problem.velocity.size() > static_cast<std::size_t>(kMaxVelocities) ||
       m > static_cast<std::size_t>(kMaxContacts)) {
     refuse("has more velocities or contacts than an enclosure");
@@ -83,6 +92,11 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   const auto status = value_of<EnclosureStatus>(reader.text_attribute(place, "status"));
   if (!status) refuse("status of the enclosure must be one of " + listed<EnclosureStatus>());
   kept.set.status = *status;
+  if (reader.has_attribute(place, "law")) {
+    const auto law = value_of<RestitutionLaw>(reader.text_attribute(place, "law"));
+    if (!law) refuse("law of the enclosure must be one of " + listed<RestitutionLaw>());
+    kept.set.law = *law;
+  }
   const std::vector<double> bounds = reader.doubles(place + "/bounds");
   if (bounds.size() != 2 * rows) {
     refuse(fmt::format("bounds has {} numbers: must have {}", bounds.size(), 2 * rows));
@@ -117,13 +131,21 @@ KeptEnclosures enclosures_of_hdf5(const std::filesystem::path& file) {
     }
   }
   static constexpr std::string_view kJudged[] = {
-      "/impact_*/enclosure/bounds",         "/impact_*/enclosure/vertices",
-      "/impact_*/enclosure/vertex_modes",   "/impact_*/enclosure/impossible_modes",
-      "/impact_*/enclosure/invariant",      "/impact_*/enclosure@status",
-      "/impact_*/enclosure@faces",          "/impact_*/problem/mass_matrix",
-      "/impact_*/enclosure@data_rounding",  "/impact_*/problem/normal_jacobian",
-      "/impact_*/problem/tangent_jacobian", "/impact_*/problem/friction",
+      "/impact_*/enclosure/bounds",
+      "/impact_*/enclosure/vertices",
+      "/impact_*/enclosure/vertex_modes",
+      "/impact_*/enclosure/impossible_modes",
+      "/impact_*/enclosure/invariant",
+      "/impact_*/enclosure@status",
+      "/impact_*/enclosure@faces",
+      "/impact_*/problem/mass_matrix",
+      "/impact_*/enclosure@data_rounding",
+      "/impact_*/problem/normal_jacobian",
+      "/impact_*/problem/tangent_jacobian",
+      "/impact_*/problem/friction",
       "/impact_*/problem/velocity",
+      "/impact_*/problem/restitution",
+      "/impact_*/enclosure@law",
   };
   kept.other_fields = other_hdf5_fields(reader, kJudged);
   return kept;
@@ -221,6 +243,15 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
                                    listed<EnclosureStatus>()));
   }
   kept.set.status = *known;
+  if (set.contains("law")) {
+    const std::string word = read_text(set, "law", where);
+    const auto law = value_of<RestitutionLaw>(word);
+    if (!law) {
+      throw InvalidInput(fmt::format("{}: law is \"{}\": must be one of {}", where, word,
+                                     listed<RestitutionLaw>()));
+    }
+    kept.set.law = *law;
+  }
   if (set.contains("never")) {
     for (const json& entry : required_list(set, "never", where)) {
       const std::string place = where + ": never";
@@ -266,6 +297,7 @@ KeptEnclosures enclosures_of_json(const std::filesystem::path& file) {
   const JsonDocument parsed(file);
   static constexpr std::string_view kJudged[] = {
       "enclosure.status",
+      "enclosure.law",
       "enclosure.faces",
       "enclosure.data_rounding",
       "enclosure.normal_velocity_min",
@@ -284,6 +316,7 @@ KeptEnclosures enclosures_of_json(const std::filesystem::path& file) {
       "enclosure.problem.normal_jacobian",
       "enclosure.problem.tangent_jacobian",
       "enclosure.problem.friction",
+      "enclosure.problem.restitution",
       "enclosure.problem.velocity",
       "enclosure.problem.contact_names",
       "enclosure.invariant",

@@ -193,6 +193,9 @@ class ProblemGroup {
     const std::string place = at("enclosure");
     writer_.group(place);
     writer_.attribute(place, "status", carom::to_string(set.status));
+    if (!run_.problem.restitution_high.empty()) {
+      writer_.attribute(place, "law", carom::to_string(set.law));
+    }
     writer_.attribute(place, "exact", std::int64_t{set.exact ? 1 : 0});
     writer_.attribute(place, "rounding", set.rounding);
     writer_.attribute(place, "data_rounding", set.data_rounding);
@@ -259,6 +262,7 @@ void identification(Hdf5Writer& writer, std::span<const run::ImpactRun> runs) {
     distance.insert(distance.end(), own.begin(), own.end());
   }
   std::vector<std::uint8_t> explains;
+  explains.reserve(distance.size());
   for (const double d : distance) explains.push_back(d <= first.tolerance ? 1 : 0);
   writer.group("/identify");
   writer.attribute("/identify", "tolerance", first.tolerance);

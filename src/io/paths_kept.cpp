@@ -9,6 +9,7 @@
 
 #include "core/words.hpp"
 #include "io/hdf5_file.hpp"
+#include "io/hdf5_pairs.hpp"
 #include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
 
@@ -17,18 +18,6 @@ namespace carom::io {
 namespace {
 
 std::string group_of(std::size_t i) { return fmt::format("/impact_{}", i); }
-
-/// Numbers, or pairs [low, high] of which `high` takes the second.
-std::vector<double> read_pairs(const Hdf5Reader& reader, const std::string& name,
-                               std::vector<double>& high) {
-  std::vector<double> values = reader.doubles(name), low;
-  if (reader.shape(name).size() < 2) return values;
-  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-    low.push_back(values[i]);
-    high.push_back(values[i + 1]);
-  }
-  return low;
-}
 
 template <class Word>
 Word word_at(const Hdf5Reader& reader, const char* name, const std::string& file) {

@@ -35,6 +35,8 @@ void compare(ImpactRun& run, int threads) {
     settings.samples = settings.keep_samples = kComparedSamples;
     settings.epsilon = 0.0;
     settings.seed = run.settings.seed;
+    settings.law = run.settings.law;
+    settings.vary = run.settings.vary;
     settings.friction_directions = run.settings.friction_directions;
     settings.threads = threads;
     const ImpactResult followed =
@@ -78,6 +80,7 @@ void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& setting
     if (control.is_stopped()) return;
     EnclosureSettings of_run = own;
     of_run.friction_directions = run.settings.friction_directions;
+    of_run.law = run.settings.law;
     run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}, {}, {}};
     compare(run, own.threads);
     const ImpactSummary& summary = run.summary;

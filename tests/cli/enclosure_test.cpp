@@ -154,6 +154,41 @@ TEST(EnclosureCommand, BoundsOtherShapes) {
   EXPECT_NE(table.out.find("tangential 2"), std::string::npos);
 }
 
+/// By bounds, for a law, which both files prove again.
+TEST(EnclosureCommand, BoundsImpactsWithRestitution) {
+  const Scratch scratch;
+  const std::string kept = (scratch / "set.h5").string(), text = (scratch / "set.json").string();
+  const Outcome written =
+      carom({"impact", "rocking_block", "--restitution", "0.3:0.5", "--friction", "0.2:0.4",
+             "--restitution-law", "newton", "--samples", "512", "--enclose", "--never",
+             "A normal > 0.6", "--json", "--output", kept});
+  ASSERT_EQ(written.status, 0) << written.err;
+  const json set = written.document()["enclosure"];
+  EXPECT_EQ(set["status"], "outer");
+  EXPECT_EQ(set["law"], "newton");
+  EXPECT_EQ(set["never"][0]["answer"], "proven");
+  EXPECT_EQ(set["followed"]["outside"], 0);
+  EXPECT_EQ(set["problem"]["restitution"], json::array({{0.3, 0.5}, {0.3, 0.5}}));
+  write_text(text, written.out);
+  for (const std::string& file : {kept, text}) {
+    const Outcome outcome = carom({"verify", file, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.document()["enclosure"]["proven"], 1);
+    EXPECT_EQ(outcome.document()["bounds"]["proven"], 1);
+  }
+  json changed = written.document();
+  changed["enclosure"]["law"] = "stronge";  // bounds of all the work are no closer ones of e^2
+  changed["enclosure"]["problem"]["restitution"] = {0.9, 0.9};
+  write_text(text, changed.dump());
+  EXPECT_EQ(carom({"verify", text, "--json"}).status, 0);  // but hold for them, too
+  changed["enclosure"]["normal_velocity_max"][0] = 0.3;
+  write_text(text, changed.dump());
+  EXPECT_EQ(carom({"verify", text, "--json"}).status, 1);
+  changed["enclosure"]["law"] = "hertz";
+  write_text(text, changed.dump());
+  expect_refusal(carom({"verify", text}), {"law", "hertz", "stronge"});
+}
+
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
   expect_refusal(carom({"impact", "cube_drop", "--never", "A tangent > 1"}), {"tangent1"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});

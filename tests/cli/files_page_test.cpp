@@ -129,7 +129,7 @@ std::vector<std::vector<std::string>> runs(const Scratch& scratch) {
       {"impact", "compass_gait", "--samples", "64"},
       {"impact", "rocking_block", "--samples", "16", "--sweep", "friction=0:1:3"},
       {"impact", "rocking_block", "--samples", "64", "--never", "A separating"},
-      {"impact", "rocking_block", "--samples", "16", "--restitution", "0.2:0.4"},
+      {"impact", "rocking_block", "--samples", "16", "--restitution", "0.2:0.4", "--enclose"},
       {"impact", example("cube_tosses/two_corners.h5"), "--problem", "3", "--samples", "16",
        "--restitution", "0.2:0.4", "--measured", "--redraws", "16", "--identify",
        "restitution=0.2:0.4:2", "--identify", "friction=0.1:0.2:3", "--identify-samples", "8"},

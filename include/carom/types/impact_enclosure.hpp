@@ -53,7 +53,8 @@ struct EnclosureSettings {
   /// cost. Without it well-conditioned data are rounded (`data_rounding`); all others are taken as
   /// they are in any case.
   bool exact_data = false;
-  int threads = 0;  ///< 0 = all hardware threads
+  RestitutionLaw law = RestitutionLaw::stronge;  ///< of contacts with restitution
+  int threads = 0;                               ///< 0 = all hardware threads
 
   /// See settings.hpp.
   template <class Visit, class... Tables>
@@ -83,6 +84,7 @@ struct EnclosureSettings {
     visit({"exact_data",
            "Enclose the problem exactly as its doubles say, which takes longer integers"},
           tables.exact_data...);
+    visit({"law", "What contacts with restitution give back"}, tables.law...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 
@@ -100,7 +102,8 @@ struct EnclosedMode {
 
 struct ImpactEnclosure {
   EnclosureStatus status = EnclosureStatus::budget;
-  bool exact = false;     ///< no polyhedron was moved outward
+  RestitutionLaw law = RestitutionLaw::stronge;  ///< of what is enclosed, with restitution
+  bool exact = false;                            ///< no polyhedron was moved outward
   double rounding = 0.0;  ///< farthest such move of a face [m/s]; bounds may grow by more
   /// What is enclosed is the problem with its data changed by at most this much of their largest;
   /// 0: as its doubles say. Of polyhedra.
