@@ -316,6 +316,22 @@ def test_enclosures_hold_the_samples_and_prove_themselves(command):
         found.never("C separating")
 
 
+def test_restitution_is_enclosed_by_its_law():
+    (found,) = impact.enclose("rocking_block", restitution=(0.2, 0.5), friction=(0.3, 0.4), law="stronge")
+    assert found.law == "stronge" and found.status == impact.EnclosureStatus.outer and found.proves()
+    run = impact.sample("rocking_block", restitution=(0.2, 0.5), friction=(0.3, 0.4), samples=4096, epsilon=0.0)
+    reached = run.summary[0]["normal_velocity_max"]
+    assert (reached <= found.normal_velocity_max).all() and (found.normal_velocity_max < 1.25 * reached).all()
+    again = impact.proven(found.problem, invariant=found.invariant, outer=True, law="stronge")
+    assert np.array_equal(again.normal_velocity_max, found.normal_velocity_max)
+    other = impact.proven(found.problem, invariant=found.invariant, outer=True, law="poisson")
+    assert impact.EnclosureStatus(other.status).name == "budget"  # all of the work may come back by that law
+    (decision,) = impact.decide("rocking_block", restitution=0.5, event="A normal > 0.3")
+    assert impact.ImpactAnswer(decision.answer).name == "never" and decision.proof.proves()
+    with pytest.raises(carom.InvalidInput, match="hertz"):
+        impact.proven(found.problem, invariant=found.invariant, outer=True, law="hertz")
+
+
 def test_spatial_impacts_have_bounds(command):
     run = impact.sample("tripod", samples=500, step_size=0.05, max_steps=2000)
     (found,) = impact.enclose("tripod")

@@ -41,6 +41,7 @@ class ProblemGroup {
     if (run_.net) net(*run_.net);
     if (!run_.paths.offset.empty()) paths();
     if (run_.models) models(*run_.models);
+    if (!run_.bounces.empty()) bounces();
     if (run_.enclosure) enclosure(*run_.enclosure);
     if (run_.judgement) judgement(*run_.judgement);
   }
@@ -186,6 +187,37 @@ class ProblemGroup {
     }
     writer_.dataset(at("models/sequential/order"), orders, {models.sequential.size(), contacts_});
     writer_.dataset(at("models/sequential/impacts"), impacts, {impacts.size()});
+  }
+
+  // One row per model in each data set.
+  void bounces() const {
+    std::vector<std::string> model, status;
+    std::vector<std::int32_t> impacts;
+    std::vector<double> velocity, contact, energy_ratio, distance, resolution, measured;
+    for (const run::ModelledBounce& bounce : run_.bounces) {
+      const SequentialOutcome& outcome = bounce.outcome;
+      model.push_back(bounce.model);
+      status.emplace_back(carom::to_string(outcome.status));
+      impacts.push_back(outcome.impacts);
+      velocity.insert(velocity.end(), outcome.velocity.begin(), outcome.velocity.end());
+      contact.insert(contact.end(), outcome.normal_velocity.begin(), outcome.normal_velocity.end());
+      contact.insert(contact.end(), outcome.tangent_velocity.begin(),
+                     outcome.tangent_velocity.end());
+      energy_ratio.push_back(bounce.energy_ratio);
+      distance.push_back(bounce.distance);
+      resolution.push_back(bounce.resolution);
+      measured.push_back(bounce.measured);
+    }
+    const std::uint64_t count = run_.bounces.size();
+    writer_.dataset(at("bounces/model"), model);
+    writer_.dataset(at("bounces/status"), status);
+    writer_.dataset(at("bounces/impacts"), impacts, {count});
+    writer_.dataset(at("bounces/velocity"), velocity, {count, nv_});
+    writer_.dataset(at("bounces/contact_velocity"), contact, {count, rows_});
+    writer_.dataset(at("bounces/energy_ratio"), energy_ratio, {count});
+    writer_.dataset(at("bounces/distance"), distance, {count});
+    writer_.dataset(at("bounces/resolution"), resolution, {count});
+    writer_.dataset(at("bounces/from_measured"), measured, {count});
   }
 
   void enclosure(const run::EnclosedRun& enclosed) const {

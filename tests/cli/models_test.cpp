@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "io/hdf5_file.hpp"
 
 namespace carom::test {
 namespace {
@@ -44,6 +45,39 @@ TEST(ImpactModels, CompassGaitHasThreeSimultaneousOutcomes) {
   }
   EXPECT_EQ(std::vector<int>({sticks, slides, lifts}), std::vector<int>({1, 1, 1}));
   EXPECT_EQ(result["sampled"]["samples"], 64);
+}
+
+/// The file has what the document has, in numbers.
+TEST(ImpactModels, BouncesAreKeptInFiles) {
+  const Scratch scratch;
+  const std::string file = (scratch / "bounces.h5").string();
+  const Outcome outcome =
+      carom({"impact-models", "rocking_block", "--restitution", "0.5", "--sequential", "--rounds",
+             "poisson", "--lzb", "1:4", "--samples", "64", "--json", "--output", file});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json told = outcome.document()["bounces"];
+  ASSERT_GE(told.size(), 4U);  // two orders, rounds, springs
+  const io::Hdf5Reader reader(file);
+  const std::string group = "/impact_0/bounces/";
+  const std::vector<std::string> model = reader.strings(group + "model");
+  ASSERT_EQ(model.size(), told.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i]["model"], model[i]);
+    EXPECT_EQ(told[i]["status"], reader.strings(group + "status")[i]);
+    EXPECT_EQ(told[i]["impacts"], reader.integers(group + "impacts")[i]);
+    for (const char* name : {"energy_ratio", "distance", "resolution"}) {
+      EXPECT_EQ(told[i][name], reader.doubles(group + name)[i]) << name;
+    }
+    EXPECT_TRUE(std::isnan(reader.doubles(group + "from_measured")[i]));
+    const std::size_t nv = told[i]["velocity"].size();
+    for (std::size_t j = 0; j < nv; ++j) {
+      EXPECT_EQ(told[i]["velocity"][j], reader.doubles(group + "velocity")[i * nv + j]);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      const json& side = told[i][k < 2 ? "normal_velocity" : "tangent_velocity"];
+      EXPECT_EQ(side[k % 2], reader.doubles(group + "contact_velocity")[4 * i + k]);
+    }
+  }
 }
 
 TEST(ImpactModels, SequencesTryAllOrdersOfFewContacts) {
