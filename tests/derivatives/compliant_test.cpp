@@ -131,88 +131,6 @@ CompliantBatch steps(std::mt19937_64& random, int dimension, int problems) {
 
 bool equal(double x, double y) { return x == y || (x != x && y != y); }
 
-TEST(DifferentiateCompliant, PacksHaveTheNumbersOfOneStep) {
-  std::mt19937_64 random(3);
-  std::normal_distribution<double> normal;
-  for (const int dimension : {2, 3}) {
-    const CompliantBatch batch = steps(random, dimension, 67);
-    CompliantResult answer = solve_compliant(batch);
-    answer.status.host()[5] = Status::inaccurate;
-    CompliantCotangent cotangent;
-    CompliantDirection direction;
-    const auto draw = [&](const char*, const Extents& extents, auto& values) {
-      values = Buffer<double>(static_cast<std::size_t>(extents.count()));
-      for (double& value : values.host()) value = normal(random);
-    };
-    CompliantCotangent::each_array(batch, draw, cotangent);
-    CompliantDirection::each_array(batch, draw, direction);
-    const CompliantGradient found = differentiate_compliant(batch, answer, cotangent);
-    const CompliantTangent along = propagate_compliant(batch, answer, direction);
-    CompliantGradient expected = allocate<CompliantGradient>(batch, MemorySpace::host, true);
-    const int n = batch.velocities, r = batch.rows;
-    std::vector<double> reals(derivatives::step_derivative_reals(n, r));
-    std::vector<double> velocity(n), increment(n), force(r);
-    std::vector<int> ints(derivatives::step_derivative_ints(r));
-    const derivatives::StepShape shape{n, r, 0};
-    const derivatives::DerivativeRules rules{AtKink::mean, 1e-9, 1e-6};
-    int smooth = 0, sliding = 0;
-    for (int p = 0; p < 67; ++p) {
-      SCOPED_TRACE(p);
-      derivatives::StepView<double> problem;
-      derivatives::StepCotangentView<double> asked;
-      derivatives::StepGradientView<double> view;
-      derivatives::StepDirectionView<double> way;
-      arrays::bind(problem, batch, batch, p);
-      arrays::bind(asked, cotangent, batch, p);
-      arrays::bind(way, direction, batch, p);
-      arrays::bind(view, static_cast<CompliantDirectionArrays<Buffer>&>(expected), batch, p);
-      derivatives::Report report, forwards;
-      derivatives::StepDerivative<double> one(shape, problem, true, rules, reals.data(),
-                                              ints.data());
-      const bool solved = answer.status.host()[p] == Status::solved;
-      const bool there = solved && one.modes(answer.force.data() + p * r, report);
-      forwards = report;
-      if (there) {
-        one.adjoint(asked, view, report);
-      } else {
-        one.none(view);
-      }
-      EXPECT_EQ(found.status.host()[p], report.status);
-      EXPECT_TRUE(equal(found.residual.host()[p], report.residual));
-      EXPECT_TRUE(equal(found.margin.host()[p], report.margin));
-      EXPECT_TRUE(equal(found.condition.host()[p], report.condition));
-      EXPECT_TRUE(equal(found.shift.host()[p], report.shift));
-      EXPECT_TRUE(equal(found.reach.host()[p], report.reach));
-      smooth += report.status == Smoothness::smooth;
-      for (int i = 0; i < r; ++i) sliding += expected.friction.host()[p * r + i] != 0.0;
-      if (!there) continue;
-      double energy = 0.0;
-      one.tangent(way, {velocity.data(), increment.data(), force.data(), &energy}, forwards);
-      EXPECT_EQ(along.status.host()[p], forwards.status);
-      EXPECT_TRUE(equal(along.residual.host()[p], forwards.residual));
-      EXPECT_TRUE(equal(along.reach.host()[p], forwards.reach));
-      EXPECT_TRUE(equal(along.kinetic_energy.host()[p], energy));
-      for (int j = 0; j < n; ++j) {
-        EXPECT_TRUE(equal(along.velocity.host()[p * n + j], velocity[j]));
-        EXPECT_TRUE(equal(along.increment.host()[p * n + j], increment[j]));
-      }
-      for (int i = 0; i < r; ++i) EXPECT_TRUE(equal(along.force.host()[p * r + i], force[i]));
-    }
-    CompliantDirection::each_array(
-        batch,
-        [](const char* name, const Extents&, const auto& one, const auto& other) {
-          SCOPED_TRACE(name);
-          ASSERT_EQ(one.size(), other.size());
-          for (std::size_t i = 0; i < one.size(); ++i) {
-            EXPECT_TRUE(equal(one.host()[i], other.host()[i])) << i;
-          }
-        },
-        found, expected);
-    EXPECT_GE(smooth, 25);
-    EXPECT_GE(sliding, 10);
-  }
-}
-
 /// Steps of two velocities with nine rows without friction; `beside`: a contact far away, with
 /// which each row has an unknown of its own in the derivative's equations. touching: row and phi of
 /// each problem that are not drawn.
@@ -250,6 +168,95 @@ CompliantBatch many_rows(bool beside, const std::vector<std::pair<int, double>>&
     all.push_back(problem);
   }
   return make_batch(all);
+}
+
+/// Of a batch in packs and of each of its steps alone, one of which is said not to be solved. How
+/// many are smooth, and how many of their contacts slide.
+std::pair<int, int> expect_numbers_of_one_step(const CompliantBatch& batch,
+                                               std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  CompliantResult answer = solve_compliant(batch);
+  answer.status.host()[5] = Status::inaccurate;
+  CompliantCotangent cotangent;
+  CompliantDirection direction;
+  const auto draw = [&](const char*, const Extents& extents, auto& values) {
+    values = Buffer<double>(static_cast<std::size_t>(extents.count()));
+    for (double& value : values.host()) value = normal(random);
+  };
+  CompliantCotangent::each_array(batch, draw, cotangent);
+  CompliantDirection::each_array(batch, draw, direction);
+  const CompliantGradient found = differentiate_compliant(batch, answer, cotangent);
+  const CompliantTangent along = propagate_compliant(batch, answer, direction);
+  CompliantGradient expected = allocate<CompliantGradient>(batch, MemorySpace::host, true);
+  const int n = batch.velocities, r = batch.rows;
+  std::vector<double> reals(derivatives::step_derivative_reals(n, r));
+  std::vector<double> velocity(n), increment(n), force(r);
+  std::vector<int> ints(derivatives::step_derivative_ints(r));
+  const derivatives::StepShape shape{n, r, 0};
+  const derivatives::DerivativeRules rules{AtKink::mean, 1e-9, 1e-6};
+  int smooth = 0, sliding = 0;
+  for (int p = 0; p < static_cast<int>(batch.problems); ++p) {
+    SCOPED_TRACE(p);
+    derivatives::StepView<double> problem;
+    derivatives::StepCotangentView<double> asked;
+    derivatives::StepGradientView<double> view;
+    derivatives::StepDirectionView<double> way;
+    arrays::bind(problem, batch, batch, p);
+    arrays::bind(asked, cotangent, batch, p);
+    arrays::bind(way, direction, batch, p);
+    arrays::bind(view, static_cast<CompliantDirectionArrays<Buffer>&>(expected), batch, p);
+    derivatives::Report report, forwards;
+    derivatives::StepDerivative<double> one(shape, problem, true, rules, reals.data(), ints.data());
+    const bool solved = answer.status.host()[p] == Status::solved;
+    const bool there = solved && one.modes(answer.force.data() + p * r, report);
+    forwards = report;
+    if (there) {
+      one.adjoint(asked, view, report);
+    } else {
+      one.none(view);
+    }
+    EXPECT_EQ(found.status.host()[p], report.status);
+    EXPECT_TRUE(equal(found.residual.host()[p], report.residual));
+    EXPECT_TRUE(equal(found.margin.host()[p], report.margin));
+    EXPECT_TRUE(equal(found.condition.host()[p], report.condition));
+    EXPECT_TRUE(equal(found.shift.host()[p], report.shift));
+    EXPECT_TRUE(equal(found.reach.host()[p], report.reach));
+    smooth += report.status == Smoothness::smooth;
+    for (int i = 0; i < r; ++i) sliding += expected.friction.host()[p * r + i] != 0.0;
+    if (!there) continue;
+    double energy = 0.0;
+    one.tangent(way, {velocity.data(), increment.data(), force.data(), &energy}, forwards);
+    EXPECT_EQ(along.status.host()[p], forwards.status);
+    EXPECT_TRUE(equal(along.residual.host()[p], forwards.residual));
+    EXPECT_TRUE(equal(along.reach.host()[p], forwards.reach));
+    EXPECT_TRUE(equal(along.kinetic_energy.host()[p], energy));
+    for (int j = 0; j < n; ++j) {
+      EXPECT_TRUE(equal(along.velocity.host()[p * n + j], velocity[j]));
+      EXPECT_TRUE(equal(along.increment.host()[p * n + j], increment[j]));
+    }
+    for (int i = 0; i < r; ++i) EXPECT_TRUE(equal(along.force.host()[p * r + i], force[i]));
+  }
+  CompliantDirection::each_array(
+      batch,
+      [](const char* name, const Extents&, const auto& one, const auto& other) {
+        SCOPED_TRACE(name);
+        ASSERT_EQ(one.size(), other.size());
+        for (std::size_t i = 0; i < one.size(); ++i) {
+          EXPECT_TRUE(equal(one.host()[i], other.host()[i])) << i;
+        }
+      },
+      found, expected);
+  return {smooth, sliding};
+}
+
+TEST(DifferentiateCompliant, PacksHaveTheNumbersOfOneStep) {
+  std::mt19937_64 random(3);
+  for (const int dimension : {2, 3}) {
+    const auto [smooth, sliding] = expect_numbers_of_one_step(steps(random, dimension, 67), random);
+    EXPECT_GE(smooth, 25);
+    EXPECT_GE(sliding, 10);
+  }
+  EXPECT_EQ(expect_numbers_of_one_step(many_rows(false), random).first, 39);
 }
 
 /// Row by row the derivatives of nine rows and of the same with the contact beside them.
