@@ -1,8 +1,7 @@
 #include <carom/types/batch.hpp>
 
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <new>
 
 #if defined(__linux__)
@@ -14,31 +13,18 @@
 namespace carom::detail {
 
 namespace {
-constexpr std::size_t kAlignment = 64;
+constexpr std::align_val_t kAlignment{64};
 
-/// Memory of the host. Large arrays are whole large pages: a fault for each 4 kB of a result can
-/// take longer than its numbers. Where the system has none, small ones serve.
-void* allocate_host(std::size_t bytes) {
+/// Asks for large pages in [data, data + bytes): a fault for each 4 kB of a result can take longer
+/// than its numbers. Where there are none, small ones serve.
+void ask_for_large_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
-  constexpr std::size_t kPage = std::size_t{1} << 21;
-  const std::size_t unit = bytes < kPage ? kAlignment : kPage;
-  void* data = nullptr;
-  if (bytes <= std::numeric_limits<std::size_t>::max() - unit) {
-    bytes = (bytes + unit - 1) / unit * unit;
-    data = std::aligned_alloc(unit, bytes);
-  }
-  if (data == nullptr) throw std::bad_alloc();
-  if (unit == kPage) ::madvise(data, bytes, MADV_HUGEPAGE);
-  return data;
-#else
-  return ::operator new (bytes, std::align_val_t{kAlignment});
-#endif
-}
-void release_host(void* data) noexcept {
-#if defined(__linux__)
-  std::free(data);
-#else
-  ::operator delete (data, std::align_val_t{kAlignment});
+  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;
+  if (bytes < 2 * kPage) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (begin + bytes) / kPage * kPage;
+  ::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 #endif
 }
 
@@ -51,14 +37,16 @@ const DeviceMemory& device() {
 
 void* allocate(std::size_t bytes, MemorySpace space) {
   if (space == MemorySpace::device) return device().allocate(bytes);
-  return allocate_host(bytes);
+  void* data = ::operator new(bytes, kAlignment);
+  ask_for_large_pages(data, bytes);
+  return data;
 }
 
 void release(void* data, MemorySpace space) noexcept {
   if (space == MemorySpace::device) {
     device().release(data);
   } else {
-    release_host(data);
+    ::operator delete(data, kAlignment);
   }
 }
 
