@@ -62,18 +62,10 @@ class QpTangent(Derivative):
 
 
 @result
-class LpGradient(Derivative):
-    """Gradients in the LP's inputs, of the shapes that these were given in: cost, matrix, row_lower,
-    row_upper, column_lower, column_upper; None where not wanted. The status and its numbers are of each
-    objective, (n, K)."""
+class _OfObjectives(Derivative):
+    """Of each objective of an LP, (n, K)."""
 
     _axes = ("problem", "cost")
-    cost: np.ndarray
-    matrix: np.ndarray
-    row_lower: np.ndarray
-    row_upper: np.ndarray
-    column_lower: np.ndarray
-    column_upper: np.ndarray
     status: np.ndarray
     residual: np.ndarray
     margin: np.ndarray
@@ -84,20 +76,26 @@ class LpGradient(Derivative):
 
 
 @result
-class LpTangent(Derivative):
+class LpGradient(_OfObjectives):
+    """Gradients in the LP's inputs, of the shapes that these were given in: cost, matrix, row_lower,
+    row_upper, column_lower, column_upper; None where not wanted. The status and its numbers are of each
+    objective, (n, K)."""
+
+    cost: np.ndarray
+    matrix: np.ndarray
+    row_lower: np.ndarray
+    row_upper: np.ndarray
+    column_lower: np.ndarray
+    column_upper: np.ndarray
+
+
+@result
+class LpTangent(_OfObjectives):
     """Directional derivatives solution (n, K, v), dual (n, K, r), objective (n, K)."""
 
-    _axes = ("problem", "cost")
     solution: np.ndarray
     dual: np.ndarray
     objective: np.ndarray
-    status: np.ndarray
-    residual: np.ndarray
-    margin: np.ndarray
-    condition: np.ndarray
-    shift: np.ndarray
-    reach: np.ndarray
-    doubtful: np.ndarray
 
 
 @result
@@ -113,16 +111,9 @@ class StepTangent(Derivative):
 
 
 @result
-class RunGradient(Derivative):
-    """Gradients of a run of worlds: parameters, by name, a number where one was given for all worlds (the
-    sum) and (w) where an array was; step_size, a number; position (w, nq) and velocity (w, nv) of the start, with
-    the parameters held. status: the worst of a world's steps; first_step that is not smooth, -1 none; touch: least
-    |phi| / (h |dphi/dt|) of a row that only pushes, where its damper is switched and the step jumps; margin the
-    least, residual, condition, shift the largest of a step, doubtful of all steps (w)."""
+class _OfRun(Derivative):
+    """Of runs of worlds, (w)."""
 
-    _apart = ("parameters", "step_size")
-    parameters: dict[str, Any]
-    step_size: float
     position: np.ndarray
     velocity: np.ndarray
     status: np.ndarray
@@ -136,21 +127,24 @@ class RunGradient(Derivative):
 
 
 @result
-class RunTangent(Derivative):
+class RunGradient(_OfRun):
+    """Gradients of a run of worlds: parameters, by name, a number where one was given for all worlds (the
+    sum) and (w) where an array was; step_size, a number; position (w, nq) and velocity (w, nv) of the start, with
+    the parameters held. status: the worst of a world's steps; first_step that is not smooth, -1 none; touch: least
+    |phi| / (h |dphi/dt|) of a row that only pushes, where its damper is switched and the step jumps; margin the
+    least, residual, condition, shift the largest of a step, doubtful of all steps (w)."""
+
+    _apart = ("parameters", "step_size")
+    parameters: dict[str, Any]
+    step_size: float
+
+
+@result
+class RunTangent(_OfRun):
     """Rates of a run's end along a direction: position (w, nq), velocity (w, nv), displacement (w); the rest as in
     RunGradient."""
 
-    position: np.ndarray
-    velocity: np.ndarray
     displacement: np.ndarray
-    status: np.ndarray
-    first_step: np.ndarray
-    residual: np.ndarray
-    margin: np.ndarray
-    condition: np.ndarray
-    shift: np.ndarray
-    touch: np.ndarray
-    doubtful: np.ndarray
 
 
 def _settings(at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:

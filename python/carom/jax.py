@@ -355,7 +355,7 @@ def solve_lcp(
     Errors, while tracing: InvalidInput for shapes and settings; problems with NaN have the status
     invalid_input."""
     lead, arrays, k = _lcp_arrays(M, q)
-    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    chosen = {**_element(at_kink, margin_tolerance, error_tolerance), "reach": False}  # jax.grad has no room for it
 
     def plain(M: Any, q: Any) -> LcpAnswer:
         return _lcp_answer(lead, (M, q), k, backend, settings)
@@ -499,7 +499,7 @@ def solve_qp(
     the inputs that jax differentiates (at_kink: see solve_lcp).
     Errors, while tracing: InvalidInput for shapes and settings."""
     qp = _Qp((P, q, A, l, u, C, b), cones)
-    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    chosen = {**_element(at_kink, margin_tolerance, error_tolerance), "reach": False}  # jax.grad has no room for it
 
     def gradient(arrays: Any, answer: Any, g: QpAnswer, wanted: list[str]) -> Any:
         return qp.gradient(arrays, answer, (g.solution, g.dual, g.cone_dual, g.objective), wanted, chosen)
@@ -653,7 +653,7 @@ def step(
     if settings.get("law", "complementarity") != "complementarity":
         raise refuse("law", repr(settings["law"]), "must be complementarity")
     one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
-    chosen = _element(at_kink, margin_tolerance, error_tolerance)
+    chosen = {**_element(at_kink, margin_tolerance, error_tolerance), "reach": False}  # jax.grad has no room for it
 
     def gradient(arrays: Any, answer: Any, g: StepAnswer, wanted: list[str]) -> Any:
         return one.gradient(arrays, answer, (g.velocity, g.increment, g.force, g.kinetic_energy), wanted, chosen)

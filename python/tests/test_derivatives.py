@@ -201,6 +201,9 @@ def test_reach_is_where_modes_change():
     same = ((inside.solution > 0) == (r.solution > 0)).all(axis=1)
     other = ((outside.solution > 0) != (r.solution > 0)).any(axis=1)
     assert same[finite].all() and other[finite].all()
+    without = r.jvp(vector=dq, reach=False)
+    assert np.isnan(without.reach).all()
+    np.testing.assert_array_equal(without.solution, d.solution)
 
 
 def qps(rng, n, v, r, equations=0):

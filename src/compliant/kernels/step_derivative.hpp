@@ -46,6 +46,12 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask adjoint(const StepCotangentView<V>& cotangent,
                                  const StepGradientView<V>& gradient, ReportOf<V>& report);
 
+  /// Lanes where what `gradient` has arrays for has no derivative, after modes().
+  CAROM_INLINE Mask refuses(const StepGradientView<V>& gradient) {
+    return moment_refuses(gradient.jacobian_dot_v != nullptr,
+                          gradient.jacobian != nullptr || gradient.mass_matrix != nullptr);
+  }
+
   CAROM_HOST_DEVICE Mask tangent(const StepDirectionView<V>& d, const StepTangentView<V>& out,
                                  ReportOf<V>& report);
 

@@ -9,8 +9,7 @@ template <class V>
 CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::adjoint(
     const StepCotangentView<V>& cotangent, const StepGradientView<V>& gradient,
     ReportOf<V>& report) {
-  Mask good = !moment_refuses(gradient.jacobian_dot_v != nullptr,
-                              gradient.jacobian != nullptr || gradient.mass_matrix != nullptr);
+  Mask good = !refuses(gradient);
   if (!any_of(good)) {
     report.status = Smoothness::undefined;
     return none(gradient);

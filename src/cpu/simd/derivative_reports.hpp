@@ -7,10 +7,11 @@
 
 namespace carom::cpu::simd {
 
-/// What the good lanes' smooth derivatives say of themselves, to the places that problem(lane) has.
+/// What the good lanes' derivatives say of themselves, to the places that problem(lane) has.
 template <class Isa, class Table, class Problem>
 CAROM_INLINE void put_reports(const derivatives::ReportOf<PackNumber<Isa>>& report, unsigned good,
                               Problem&& problem, Table& table) {
+  const Smoothness status = report.status;
   double residual[Isa::kWidth], margin[Isa::kWidth], condition[Isa::kWidth], shift[Isa::kWidth],
       reach[Isa::kWidth];
   report.residual.pack().store(residual);
@@ -21,7 +22,7 @@ CAROM_INLINE void put_reports(const derivatives::ReportOf<PackNumber<Isa>>& repo
   for (; good != 0U; good &= good - 1U) {
     const int lane = kernels::lowest_bit(good);
     const std::int64_t p = problem(lane);
-    table.status[p] = Smoothness::smooth;
+    table.status[p] = status;
     table.residual[p] = residual[lane];
     table.margin[p] = margin[lane];
     table.condition[p] = condition[lane];

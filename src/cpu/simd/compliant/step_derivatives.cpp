@@ -142,8 +142,13 @@ class StepDerivativePacks {
           made = to != nullptr && extents.stride() > 0 ? take(extents.stride()) : nullptr;
         },
         wanted, gradient);
+    const Mask refused = good & step.refuses(gradient);
+    if (any_of(refused)) refuse(refused.bits(), wanted, report);
     good_ = (good & step.adjoint(cotangent, gradient, report)).bits();
-    if (good_ == 0) return;
+    if (good_ == 0) {
+      good_ = refused.bits();
+      return;
+    }
     Arrays::each_array(
         r_.sizes,
         [&](const char*, const Extents& extents, const auto& to, const auto& made) {
@@ -152,6 +157,23 @@ class StepDerivativePacks {
         wanted, gradient);
     put_reports<Isa>(
         report, good_, [&](int lane) { return problem_[lane]; }, r_.gradient);
+    good_ |= refused.bits();
+  }
+  /// Lanes that have no derivative, and need no other look.
+  void refuse(unsigned lanes, const CompliantDirectionArrays<Pointer>& wanted, Report report) {
+    report.status = Smoothness::undefined;
+    put_reports<Isa>(
+        report, lanes, [&](int lane) { return problem_[lane]; }, r_.gradient);
+    CompliantDirectionArrays<Pointer>::each_array(
+        r_.sizes,
+        [&](const char*, const Extents& extents, double* to) {
+          const long stride = extents.stride();
+          for (unsigned left = lanes; to != nullptr && left != 0U; left &= left - 1U) {
+            std::fill_n(to + problem_[kernels::lowest_bit(left)] * stride, stride,
+                        derivatives::kNone);
+          }
+        },
+        wanted);
   }
 
   void tangent(Step& step, Mask good, Report& report) {
