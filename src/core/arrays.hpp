@@ -96,14 +96,17 @@ void place_part(Result& whole, const typename Result::Sizes& sizes, std::int64_t
 }
 
 /// Copies one problem, which has its arrays in vectors, to place `index` of a batch. Refuses
-/// another number of values; `whose` says of which problem.
+/// another number of values, none where the batch has left an array out; `whose` says of which
+/// problem.
 template <class Batch, class Problem>
 void place(Batch& batch, std::int64_t index, const Problem& problem, const Refusal& whose = {}) {
   Batch::each_array(
       batch,
       [&](const char* name, const Extents& extents, auto& to, const auto& from) {
-        require::size(name, from.size(), static_cast<std::size_t>(extents.stride()), whose);
-        std::copy(from.begin(), from.end(), to.data() + index * extents.stride());
+        const bool left_out = to.empty() && extents.optional();
+        const std::int64_t stride = left_out ? 0 : extents.stride();
+        require::size(name, from.size(), static_cast<std::size_t>(stride), whose);
+        if (!left_out) std::copy(from.begin(), from.end(), to.data() + index * stride);
       },
       batch, problem);
 }

@@ -15,16 +15,6 @@ namespace carom::run {
 
 namespace {
 
-void put(const BoxedLcpProblem& from, std::int64_t p, BoxedLcpBatch& to) {
-  BoxedLcpBatch::each_array(
-      to,
-      [p](const char*, const Extents& extents, auto& array, const auto& values) {
-        if (!array.empty())
-          std::copy(values.begin(), values.end(), array.data() + p * extents.stride());
-      },
-      to, from);
-}
-
 /// mu_i z_j of friction rows, zero in others.
 std::vector<double> limits(const BoxedLcpProblem& box, const std::vector<double>& z) {
   std::vector<double> limit(z.size(), 0.0);
@@ -38,7 +28,7 @@ std::vector<double> limits(const BoxedLcpProblem& box, const std::vector<double>
 bool decide(const BoxedLcpProblem& box, const CaseSettings& settings, CaseAnswer& answer,
             Proof& farkas) {
   auto batch = allocate<BoxedLcpBatch>({1, box.order}, MemorySpace::host, !box.findex.empty());
-  put(box, 0, batch);
+  arrays::place(batch, 0, box);
   LcpDecisionSettings chosen;
   chosen.tolerance = settings.tolerance;
   chosen.threads = settings.threads;
@@ -65,7 +55,7 @@ void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, Cas
                                          MemorySpace::host, friction);
     for (std::size_t p = 0; p < members.size(); ++p) {
       const auto& own = std::get<BoxedLcpProblem>(cases[members[p]].problem);
-      put(own, static_cast<std::int64_t>(p), batch);
+      arrays::place(batch, static_cast<std::int64_t>(p), own);
     }
     const BoxedLcpResult result = solve_boxed_lcp(batch, chosen, settings.backend);
     const auto n = static_cast<std::size_t>(order);

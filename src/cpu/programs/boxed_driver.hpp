@@ -10,10 +10,10 @@
 
 #include <carom/types/boxed_lcp.hpp>
 
-#include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
 #include "cpu/programs/boxed_task.hpp"
+#include "cpu/programs/range.hpp"
 #include "cpu/simd/programs/box_range.hpp"
 
 namespace carom::cpu {
@@ -86,13 +86,7 @@ class BoxDriver {
 
   simd::BoxRange range_of(BoxedLcpResult& result, BoxMemory& memory, std::int64_t begin,
                           std::int64_t end) const {
-    simd::BoxRange range{};
-    arrays::bind(range, batch_);
-    arrays::bind(range, result);
-    range.begin = begin;
-    range.end = end;
-    range.order = n_;
-    range.tolerance = settings_.tolerance;
+    auto range = cpu::range_of<simd::BoxRange>(batch_, settings_.tolerance, result, begin, end);
     range.max_pivots = settings_.max_pivots;
     range.reals = memory.reals.data();
     range.ints = memory.ints.data();

@@ -7,9 +7,9 @@
 
 #include <carom/types/lcp.hpp>
 
-#include "core/arrays.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
+#include "cpu/programs/range.hpp"
 #include "cpu/simd/programs/lcp_range.hpp"
 
 namespace carom::cpu {
@@ -44,13 +44,7 @@ LcpResult drive_lcp(const LcpBatch& batch, const LcpSettings& settings, Solve&& 
   const auto solve_range = [&](std::int64_t begin, std::int64_t end) {
     LcpMemory& memory = memories->local();
     memory.fit(n);
-    simd::LcpRange range{};
-    arrays::bind(range, batch);
-    arrays::bind(range, result);
-    range.begin = begin;
-    range.end = end;
-    range.order = n;
-    range.tolerance = settings.tolerance;
+    auto range = range_of<simd::LcpRange>(batch, settings.tolerance, result, begin, end);
     range.max_pivots = max_pivots;
     range.limited = settings.max_pivots > 0;
     range.reals = memory.reals.data();
