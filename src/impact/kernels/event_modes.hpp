@@ -82,7 +82,8 @@ class EventModes {
   static constexpr int kMostTries = 96;
   static constexpr int kTriesAtOnce = 6;  ///< that put all right at once, then one contact
   static constexpr int kTriesOfStart = 24;
-  static constexpr int kGuesses = Most > 8 ? Most : 8;  ///< numbers between those of two tries
+  static constexpr int kGuesses =
+      8 + (Most > 8 ? Most - 8 : 0);  ///< numbers between those of two tries
 
   [[nodiscard]] CAROM_INLINE int contact_of(int row) const {
     return row < contacts_ ? row : (row - contacts_) / kTangents;

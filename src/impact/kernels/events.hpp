@@ -265,7 +265,7 @@ class EventTrajectory {
   Stores* stores_;
   EventSizes sizes_;
   double u_[kRows], total_[kRows];
-  double able_[Stores::kAny ? M : 1];
+  double able_[1 + (Stores::kAny ? M - 1 : 0)];
   double impulse_[kRows], rate_[kRows];
   Weights weights_;
   EventSearch<M> search_;

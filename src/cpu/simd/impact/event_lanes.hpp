@@ -67,7 +67,8 @@ class EventSupply {
     wanted_ = (first < Pack(0.5)).bits();
     if constexpr (M > 0) {
       Pack number[2];
-      const typename Isa::Words place(Pack(static_cast<double>(kMaterialDraws / 2)));
+      constexpr auto kBlock = kMaterialDraws / 2;
+      const typename Isa::Words place(Pack(static_cast<double>(kBlock)));
       Isa::uniform_pairs(job_.run->seed, job_.index, sample, place, number[0], number[1]);
       for (int i = 0; i < M; ++i) {
         kernels::planar_draw(view_->restitution_low[i], view_->restitution_high[i], number[i])
@@ -83,7 +84,7 @@ class EventSupply {
   int drawn_to_;  ///< position that the drawn policies end before
   unsigned wanted_ = 0;
   alignas(64) double policy_[kWidth];
-  alignas(64) double restitution_[M > 0 ? M : 1][kWidth];
+  alignas(64) double restitution_[M + (M > 0 ? 0 : 1)][kWidth];
 };
 
 /// One pack. Stored: with restitution.
@@ -624,8 +625,8 @@ class EventLanes {
   unsigned active_ = 0, moves_ = 0, open_ = 0;
   unsigned cycling_ = 0;  ///< lanes whose series has begun to look at cycles
   Pack u_[kRows], total_[kRows], impulse_[kRows], rate_[kRows], state_[M];
-  Pack code_[Stored ? M : 1];  ///< what a policy knows contacts by
-  Pack holds_{0.0};            ///< EventWeights::holds, as bits
+  Pack code_[1 + (Stored ? M - 1 : 0)];  ///< what a policy knows contacts by
+  Pack holds_{0.0};                      ///< EventWeights::holds, as bits
   Pack weight_[M], drawn_[M], first_{0.0}, left_{0.0}, wrong_{0.0}, gained_{0.0};
   Pack events_{0.0}, since_{0.0}, steps_{0.0}, redrawn_{0.0};
   Pack block_{1.0};  ///< of draws, the next one
