@@ -33,7 +33,7 @@ void require_questions(const SamplingOptions& options, const std::vector<run::Im
 void enclose(const SamplingOptions& options, std::vector<run::ImpactRun>& runs) {
   ImpactSettings sampling;
   options.settings.read(sampling);
-  ProgressBar bar(!options.json && !options.quiet, "enclosures");
+  ProgressBar bar(options, "enclosures");
   run::enclose_runs(runs, enclosure_settings(options.enclosure, sampling.threads),
                     options.enclosure.never, follow(bar));
 }
@@ -50,7 +50,7 @@ int run_command(const SamplingOptions& options, const std::string& command_line,
   if (!options.no_check) run::examine_uniqueness(runs, {{}, interrupted});
   if (options.enclosure.asked()) enclose(options, runs);
   if (options.judging.asked()) {
-    ProgressBar bar(!options.json && !options.quiet);
+    ProgressBar bar(options);
     run::judge_runs(request_of(options), measured, runs, follow(bar));
   }
   report(runs, options);

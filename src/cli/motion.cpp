@@ -35,7 +35,7 @@ int run_motion_command(const MotionOptions& options, const std::string& command_
   }
   if (!options.plot.empty()) io::require_gnuplot();
   const InterruptGuard guard;
-  ProgressBar bar(!options.json && !options.quiet, "motions");
+  ProgressBar bar(options, "motions");
   const run::MotionRunResult run = run::run_motions(std::move(plan), follow(bar));
   if (options.json) {
     print_document(io::motion_json(run, options.events));

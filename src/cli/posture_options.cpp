@@ -267,7 +267,7 @@ void find_critical(std::vector<run::EquilibriumRun>& runs, const EquilibriumOpti
 
 std::vector<run::EquilibriumRun> run_postures(const std::vector<run::PostureTask>& tasks,
                                               const EquilibriumOptions& options, Backend backend) {
-  ProgressBar bar(!options.json && !options.quiet);
+  ProgressBar bar(options);
   return run::run_postures(tasks, request_of(tasks, options, backend), follow(bar));
 }
 

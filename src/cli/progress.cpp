@@ -25,9 +25,9 @@ std::string duration(double seconds) {
 }
 }  // namespace
 
-ProgressBar::ProgressBar(bool wanted, std::string unit, std::string at_interrupt)
-    : wanted_(wanted),
-      active_(wanted && ::isatty(STDERR_FILENO) == 1),
+ProgressBar::ProgressBar(const TextOptions& text, std::string unit, std::string at_interrupt)
+    : announces_(!text.quiet),
+      draws_(!text.quiet && !text.json && ::isatty(STDERR_FILENO) == 1),
       unit_(std::move(unit)),
       at_interrupt_(std::move(at_interrupt)) {}
 
@@ -36,8 +36,8 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::announce(double seconds, std::int64_t done, std::int64_t total) {
-  if (!wanted_ || announced_ || done <= 0 || seconds < kFirstGuess) return;
-  announced_ = true;
+  if (!announces_ || done <= 0 || seconds < kFirstGuess) return;
+  announces_ = false;
   const double whole = seconds * static_cast<double>(total) / static_cast<double>(done);
   if (whole < kLong) return;
   fmt::print(stderr, "{}This will take about {}: {} of {} {} took {:.1f} s. {}\n",
@@ -47,7 +47,7 @@ void ProgressBar::announce(double seconds, std::int64_t done, std::int64_t total
 void ProgressBar::show(std::int64_t done, std::int64_t total) {
   const Clock::time_point now = Clock::now();
   announce(std::chrono::duration<double>(now - start_).count(), done, total);
-  if (!active_ || total <= 0 || now - start_ < kQuietStart || (drawn_ && now - last_ < kInterval)) {
+  if (!draws_ || total <= 0 || now - start_ < kQuietStart || (drawn_ && now - last_ < kInterval)) {
     return;
   }
   last_ = now;

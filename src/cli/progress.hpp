@@ -4,16 +4,18 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/text_options.hpp"
 #include "run/control.hpp"
 
 namespace carom::cli {
 
-/// One line on standard error that shows how far a run is, where that is a terminal. Anywhere a run
-/// of more than a minute is announced, once, with how long it will take.
+/// One line on standard error that shows how far a run is, where that is a terminal; with JSON
+/// there is none. A run of more than a minute is announced, once, with how long it will take.
+/// --quiet keeps both away.
 class ProgressBar {
  public:
   /// unit: what is counted, e.g. "samples". at_interrupt: what Ctrl-C does then.
-  explicit ProgressBar(bool wanted, std::string unit = "samples",
+  explicit ProgressBar(const TextOptions& text, std::string unit = "samples",
                        std::string at_interrupt = "Ctrl-C stops it and keeps what is done.");
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
@@ -25,9 +27,8 @@ class ProgressBar {
   using Clock = std::chrono::steady_clock;
   void announce(double seconds, std::int64_t done, std::int64_t total);
 
-  bool wanted_;
-  bool announced_ = false;
-  bool active_;
+  bool announces_;
+  bool draws_;
   std::string unit_, at_interrupt_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();

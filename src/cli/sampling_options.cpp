@@ -244,7 +244,7 @@ std::vector<run::ImpactTask> load_tasks(const SamplingOptions& options) {
 
 std::vector<run::ImpactRun> run_impacts(const std::vector<run::ImpactTask>& tasks,
                                         const SamplingOptions& options) {
-  ProgressBar bar(!options.json && !options.quiet);
+  ProgressBar bar(options);
   return run::run_impacts(tasks, request_of(options), follow(bar));
 }
 

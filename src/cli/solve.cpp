@@ -22,6 +22,7 @@
 #include "cli/setting_options.hpp"
 #include "cli/table.hpp"
 #include "cli/target.hpp"
+#include "cli/text_options.hpp"
 #include "cli/wrong_command.hpp"
 #include "io/case_file.hpp"
 #include "io/case_hdf5.hpp"
@@ -79,13 +80,11 @@ constexpr OptionForm kForms[] = {
              "cones"},
 };
 
-struct SolveOptions {
+struct SolveOptions : TextOptions {
   std::vector<std::string> files;
   std::string backend = "auto";
   SettingOptions settings{kForms};
   std::string output;
-  bool json = false;
-  bool quiet = false;
 };
 
 void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
@@ -243,7 +242,7 @@ int run_solve(const SolveOptions& options, const std::string& command_line) {
     for (run::CaseProblem& problem : own) cases.push_back(std::move(problem));
   }
   const run::CaseAnswers answers = [&] {
-    ProgressBar bar(!options.json && !options.quiet, "problems", "Ctrl-C stops it.");
+    ProgressBar bar(options, "problems", "Ctrl-C stops it.");
     return run::solve_cases(
         cases, settings,
         {[&bar](std::int64_t done, std::int64_t total) { bar.show(done, total); }, {}});
@@ -279,8 +278,7 @@ void add_solve(Program& program) {
   command
       ->add_option("--output", options->output, "Write problems, answers and proofs to this file")
       ->type_name("FILE.h5");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
-  command->add_flag("--quiet", options->quiet, "No text");
+  add_text_options(*command, *options);
   command->callback([&program, options] {
     program.chosen = [&program, options] { return run_solve(*options, program.command_line); };
   });

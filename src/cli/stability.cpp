@@ -37,7 +37,7 @@ int run_stability_command(const StabilityOptions& options, const std::string& co
     io::require_gnuplot();
   }
   const InterruptGuard guard;
-  ProgressBar bar(!options.json && !options.quiet, "stances");
+  ProgressBar bar(options, "stances");
   const run::StabilityRun run =
       run::run_stability(std::move(points), settings, backend, questions, follow(bar));
   if (options.json) {

@@ -67,7 +67,7 @@ int step_file(const StepOptions& options, const std::string& command_line) {
   std::vector<CompliantProblem> problems =
       read_as(options.target, io::FileKind::step, [&] { return io::read_steps(options.target); });
   const InterruptGuard guard;
-  ProgressBar bar(!options.json && !options.quiet, "steps");
+  ProgressBar bar(options, "steps");
   const run::ArrayStepRun run =
       run::run_array_steps(std::move(problems), settings, backend, follow(bar));
   if (options.json) {

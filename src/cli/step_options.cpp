@@ -293,7 +293,7 @@ run::StepRun run_worlds(const run::StepWorlds& worlds, const CompliantSettings& 
         std::accumulate(worlds.steps.begin(), worlds.steps.end(), std::int64_t{0});
     if (steps <= kMostKeptSteps) request.stride = 1;
   }
-  ProgressBar bar(!options.json && !options.quiet, "world steps");
+  ProgressBar bar(options, "world steps");
   return run::run_worlds(worlds, request, follow(bar));
 }
 

@@ -80,7 +80,7 @@ int validate_motions(const MotionOptions& options, Backend backend, Backend agai
   plan.settings.keep_samples = plan.settings.samples;
   plan.settings.keep_events = kept_events(plan.settings);
   const InterruptGuard guard;
-  ProgressBar bar(!options.json && !options.quiet, "motions");
+  ProgressBar bar(options, "motions");
   const run::MotionRunResult run = run::run_motions(std::move(plan), follow(bar));
   ReplaySettings settings;
   settings.tolerance = std::max(tolerance, kStepsReach);

@@ -76,7 +76,7 @@ int validate_stances(const StabilityOptions& options, Backend first, Backend sec
   }
   StabilitySettings settings;
   chosen.settings.read(settings);
-  ProgressBar bar(!options.json && !options.quiet, "stances");
+  ProgressBar bar(options, "stances");
   const auto judged = [&](Backend backend) {
     return run::run_stability(stance_points(chosen), settings, backend, {}, follow(bar));
   };

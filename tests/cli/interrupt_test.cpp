@@ -77,7 +77,7 @@ TEST(Interrupt, ALongSolveSaysBeforeHowLongItTakes) {
   const json slow = json::parse(R"({"dim": 2, "W": [[1, -3], [-3, 9]], "q": [-2, 0], "mu": [1]})");
   const Scratch scratch;
   const std::string file = scratch.file("slow.json", json(json::array_t(10000, slow)).dump());
-  Process process(carom_words({"solve", file}));
+  Process process(carom_words({"solve", file, "--json"}));
   for (int tries = 0; tries < 3000 && process.errors().empty(); ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
