@@ -10,10 +10,12 @@ from ._optional import needed
 from ._results import StabilityVerdict, TrajectoryStatus
 
 
-def axes(ax: Any) -> Any:
+def axes(ax: Any, height: float | None = None) -> Any:
+    """height: of a new picture, in inches; matplotlib's own where it is None."""
     if ax is not None:
         return ax
-    return needed("matplotlib.pyplot", "a picture", "plot").subplots()[1]
+    pyplot = needed("matplotlib.pyplot", "a picture", "plot")
+    return pyplot.subplots(figsize=None if height is None else (pyplot.rcParams["figure.figsize"][0], height))[1]
 
 
 def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
@@ -126,8 +128,8 @@ def plot_chart(chart: Any, ax: Any) -> Any:
 
 def plot_modes(modes: dict[str, dict[str, float]], ax: Any) -> Any:
     """A bar for each contact: the shares of outcomes in which it sticks, slips and lifts."""
-    ax = axes(ax)
     names = list(modes)[::-1]
+    ax = axes(ax, height=1.0 + 0.25 * len(names))
     left = [0.0] * len(names)
     for word, colour in (("sticking", "#4477aa"), ("sliding", "#ccbb44"), ("separating", "#ee6677")):
         shares = [modes[name][word] for name in names]
