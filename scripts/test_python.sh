@@ -2,6 +2,7 @@
 # Builds the wheel of python/ against the library of a build folder, installs it in a fresh virtual
 # environment and runs its tests there. The last line is the totals; "skipped: ..." and nothing
 # else where Python, its headers or the packages that pip would fetch are missing.
+#   test_python.sh --environment    makes that environment alone, which the next run then takes
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -20,19 +21,27 @@ sys.exit(not os.path.exists(os.path.join(s.get_paths()["include"], "Python.h")))
 
 work=$build/python
 venv=$work/venv
-rm -rf "$work"
-mkdir -p "$work"
-"$python" -m venv "$venv"
 pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
-"${pip[@]}" install "scikit-build-core>=1.1" "nanobind>=3.1" "nanobind-backend>=1.0" "numpy>=1.26" \
-  pytest pytest-xdist h5py matplotlib 2>"$work/pip.log" ||
-  skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
-# What some tests compare with, where it can be had in a few megabytes.
-"${pip[@]}" install pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
-"${pip[@]}" install pycddlib-standalone 2>/dev/null || true
-"${pip[@]}" install scipy 2>/dev/null || true
-# Files of robots alone, a few megabytes: what else they would install is not needed.
-"${pip[@]}" install --no-deps playground gymnasium 2>/dev/null || true
+if [ ! -e "$work/ready" ]; then
+  rm -rf "$work"
+  mkdir -p "$work"
+  "$python" -m venv "$venv"
+  fetch=("${pip[@]}" install --no-compile)
+  "${fetch[@]}" "scikit-build-core>=1.1" "nanobind>=3.1" "nanobind-backend>=1.0" "numpy>=1.26" \
+    pytest pytest-xdist h5py matplotlib 2>"$work/pip.log" ||
+    skip "pip cannot install what is needed: $(tail -n 1 "$work/pip.log")"
+  # What some tests compare with, where it can be had in a few megabytes.
+  "${fetch[@]}" pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
+  "${fetch[@]}" pycddlib-standalone 2>/dev/null || true
+  "${fetch[@]}" scipy 2>/dev/null || true
+  # Files of robots alone, a few megabytes: what else they would install is not needed.
+  "${fetch[@]}" --no-deps playground gymnasium 2>/dev/null || true
+fi
+if [ "${1:-}" = --environment ]; then
+  touch "$work/ready"
+  exit
+fi
+rm -f "$work/ready"
 
 run_quietly "Library for Python" cmake --install "$build" --prefix "$work/installed"
 config=$(dirname "$(find "$work/installed" -name carom-config.cmake)")
