@@ -3,7 +3,7 @@ lower <= A x <= upper. See classes.py.
 
 Random definite and semidefinite Hessians with twice as many rows as unknowns, model predictive control
 (inputs only, and states as unknowns), support vector machines (dual and primal), lasso, portfolios of a
-factor model, and small problems of Maros and Meszaros with a moved gradient."""
+factor model, flows in networks, transport, isotonic regression, total variation, and small problems of Maros and Meszaros with a moved gradient."""
 import json
 import os
 
@@ -147,6 +147,53 @@ def portfolio_factors(rng, n):
             lower, upper)
 
 
+def flow(rng, n):
+    """Least cost in a network with capacities, quadratic on two arcs in five. One balance follows from the others."""
+    nodes = max(4, 2 * n // 5)
+    balance = np.zeros((nodes, n))
+    for arc in range(n):
+        start, end = rng.choice(nodes, 2, replace=False)
+        balance[start, arc], balance[end, arc] = 1.0, -1.0
+    planted = rng.uniform(0.0, 1.0, n) * (rng.uniform(size=n) < 0.6)
+    supply = balance @ planted
+    hessian = np.diag(np.where(rng.uniform(size=n) < 0.4, rng.uniform(0.5, 2.0, n), 0.0))
+    capacity = np.maximum(rng.uniform(0.8, 2.0, n), planted)
+    return (hessian, rng.uniform(0.0, 2.0, n), np.vstack([balance, np.eye(n)]),
+            np.concatenate([supply, np.zeros(n)]), np.concatenate([supply, capacity]))
+
+
+def transport(rng, n):
+    """Whole supplies and demands, whole costs, quadratic on three ways in ten."""
+    sources = max(2, int(np.sqrt(n)))
+    sinks = n // sources
+    ways = sources * sinks
+    sums = np.vstack([np.kron(np.eye(sources), np.ones(sinks)), np.kron(np.ones(sources), np.eye(sinks))])
+    amounts = sums @ (rng.integers(0, 5, ways) * (rng.uniform(size=ways) < 0.5))
+    hessian = np.diag(np.where(rng.uniform(size=ways) < 0.3, 1.0, 0.0))
+    return (hessian, rng.integers(1, 9, ways).astype(float), np.vstack([sums, np.eye(ways)]),
+            np.concatenate([amounts, np.zeros(ways)]), np.concatenate([amounts, np.full(ways, INFINITY)]))
+
+
+def isotonic(rng, n):
+    """The nearest growing sequence, where three values in ten are missing."""
+    data = np.sort(rng.standard_normal(n)) + 0.5 * rng.standard_normal(n)
+    weight = np.where(rng.uniform(size=n) < 0.7, rng.uniform(0.5, 2.0, n), 0.0)
+    return (np.diag(weight), -weight * data, np.vstack([np.eye(n)[1:] - np.eye(n)[:-1], np.eye(n)]),
+            np.concatenate([np.zeros(n - 1), np.full(n, -3.0)]),
+            np.concatenate([np.full(n - 1, INFINITY), np.full(n, 3.0)]))
+
+
+def total_variation(rng, n):
+    """The nearest sequence, each of its steps at a price."""
+    size = (n + 1) // 2
+    data = np.cumsum(rng.standard_normal(size) * (rng.uniform(size=size) < 0.3)) + 0.1 * rng.standard_normal(size)
+    step = np.eye(size)[1:] - np.eye(size)[:-1]
+    price = np.eye(size - 1)
+    hessian = np.diag(np.concatenate([np.ones(size), np.zeros(size - 1)]))
+    return (hessian, np.concatenate([-data, np.full(size - 1, 0.5)]),
+            np.block([[step, price], [-step, price]]), np.zeros(2 * size - 2), np.full(2 * size - 2, INFINITY))
+
+
 def read(name):
     with open(os.path.join(DATA, f"mm_{name}.json")) as file:
         data = json.load(file)
@@ -173,6 +220,10 @@ CLASSES = {
     "lasso": (lasso, (8, 12, 20, 40, 60)),
     "portfolio": (portfolio, (6, 12, 20, 40, 60)),
     "portfolio_factors": (portfolio_factors, (6, 12, 24, 40, 60)),
+    "flow": (flow, (8, 16, 24, 40, 56)),
+    "transport": (transport, (9, 16, 25, 36, 56)),
+    "isotonic": (isotonic, (8, 16, 24, 40, 56)),
+    "total_variation": (total_variation, (7, 15, 23, 39, 55)),
     "maros": (maros, ("DUALC2", "DUALC8", "HS118", "HS268", "HS35MOD", "HS52", "HS76", "LOTSCHD", "QPTEST")),
 }
 TRIVIAL = (np.eye(1), np.ones(1), np.eye(1), np.zeros(1), np.ones(1))

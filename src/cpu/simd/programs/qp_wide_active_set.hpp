@@ -40,6 +40,15 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
     drop_rounding();
     return true;
   }
+  QpWideCertified certify(certificate::Leaning leaning) {
+    for (int i = 0; i < rows_; ++i) {
+      at_.lower[i] = lower_of(i);
+      at_.upper[i] = upper_of(i);
+    }
+    QpWideCertified answer = Base::certify(at_, leaning);
+    if (!answer.close && drop_noise()) answer = Base::certify(at_, leaning);
+    return answer;
+  }
 
  private:
   friend Base;
@@ -173,7 +182,9 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
                     at_.multiplier);
     move_values(at_.multiplier);
     for (int i = 0; i < rows_ && dependent > 0; ++i) {
-      if (at_.lower[i] == at_.upper[i] && !enter(i)) return false;
+      if (at_.lower[i] != at_.upper[i]) continue;
+      if (!enter(i)) return false;
+      this->leave_out(i);  // those that it depends on keep it, whatever rounding makes of its value
     }
     return true;
   }
@@ -295,6 +306,7 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
       residual = kernels::larger(kernels::magnitude(at_.work[j]) * at_.unit[j], residual);
       terms = kernels::larger(at_.step[j] * at_.unit[j], terms);
     }
+    terms_ = terms;
     double missed = terms > 0.0 ? residual / terms : 0.0;
     for (int k = 0; k < count_; ++k) {
       const int i = active_[k];
@@ -323,6 +335,26 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
     return missed;
   }
 
+  /// Zeros for multipliers that are rounding beside the gradient: columns where nothing else pulls
+  /// know no other unit. Whether there were any.
+  bool drop_noise() {
+    bool dropped = false;
+    for (int k = 0; k < count_; ++k) {
+      const double* row = row_of(active_[k]);
+      double pull = 0.0;
+      for (int j = 0; j < n_; ++j) {
+        pull = kernels::larger(kernels::magnitude(row[j]) * at_.unit[j], pull);
+      }
+      if (at_.multiplier[k] == 0.0 ||
+          !(pull * kernels::magnitude(at_.multiplier[k]) <= kSettled * terms_)) {
+        continue;
+      }
+      at_.multiplier[k] = 0.0;
+      dropped = true;
+    }
+    return dropped;
+  }
+
   /// Lets rows go whose multipliers have the wrong sign; true where there are any.
   CAROM_INLINE bool drop_wrong() {
     bool dropped = false;
@@ -337,6 +369,7 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
 
   int listed_[kLargestWideVariables] = {};
   int last_[kLargestWideVariables] = {};
+  double terms_ = 0.0;  // the largest of the gradient
   bool proximal_ = false;
 };
 

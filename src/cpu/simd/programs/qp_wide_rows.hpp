@@ -50,11 +50,6 @@ class QpWideRows {
   /// Whether solve() ended at rows that exclude each other; then the multipliers are their proof.
   [[nodiscard]] bool has_proof() const { return refuted_ >= 0; }
 
-  /// What QpWideJudge says of x and the multipliers, which stay until the next problem is solved.
-  CAROM_INLINE QpWideCertified certify(certificate::Leaning leaning) {
-    return certify(at_, leaning);
-  }
-
  protected:
   using Linear = Wide<Isa>;
   using Vector = Eight<Isa>;
@@ -62,12 +57,14 @@ class QpWideRows {
   static constexpr double kDefinite = 1e-8;   // smallest pivot of P relative to its diagonal
   static constexpr double kProximity = 1e-4;  // of a diagonal of P
   static constexpr double kDependent = 1e-9;  // of a new pivot relative to its diagonal
+  static constexpr double kDoubtful = 1e-3;   // the same, where it may be rounding
   static constexpr double kFeasible = 1e-13;
   static constexpr double kMissed = 1e3;   // times kFeasible, by a row that depends on active ones
   static constexpr double kEqual = 1e-12;  // the same of an equation, relative to its bound
   static constexpr double kSettled = 1e-14;
   static constexpr int kProofPasses = 2;
 
+  /// What QpWideJudge says of x and the multipliers, which stay until the next problem is solved.
   /// at: at_, with other memory for what the judge may overwrite.
   CAROM_INLINE QpWideCertified certify(const QpWideLayout<double*>& at,
                                        certificate::Leaning leaning) {
@@ -221,6 +218,16 @@ class QpWideRows {
     return diagonal - Linear::dot(active, at_.entry, at_.rate);
   }
 
+  /// The largest length of what a row is made of: its own, or rate times that of an active row.
+  [[nodiscard]] CAROM_INLINE double largest_share(double diagonal) const {
+    double most = diagonal;
+    for (int k = 0; k < count_; ++k) {
+      const double share = at_.rate[k] / at_.scale[active_[k]];
+      most = kernels::larger(share * share, most);
+    }
+    return kernels::square_root(most);
+  }
+
   /// Adds row i, after those have left whose multipliers would change their sign on the way. False
   /// where no multiplier ends a way that meets no point, or too many steps were made.
   bool enter(int i) {
@@ -238,11 +245,19 @@ class QpWideRows {
       if (++iterations_ > limit_) return false;
       const int active = eights(count_);
       const double pivot = border(diagonal);
-      const bool dependent = !(pivot > kDependent * diagonal) || count_ == n_;
+      // Rounding of a pivot is that of the active rows that the row is made of.
+      const double share =
+          pivot > kDoubtful * diagonal && count_ < n_ ? 0.0 : largest_share(diagonal);
+      const bool dependent = !(pivot > kDependent * share * share) || count_ == n_;
       const double outside = side > 0.0 ? at_.value[i] - at_.upper[i] : at_.lower[i] - at_.value[i];
+      if (dependent && multiplier == 0.0 && outside <= kMissed * at_.feasible[i]) {
+        at_.feasible[i] = outside;
+        return true;
+      }
       int blocking = -1;
       double length = dependent ? kernels::kInfinity : kernels::larger(outside, 0.0) / pivot;
-      if (const auto first = first_loss(active, side); first.key < length) {
+      const auto first = first_loss(active, side, dependent ? kDependent * share : 0.0);
+      if (first.key < length) {
         length = first.key;
         blocking = first.index;
       }
@@ -294,8 +309,15 @@ class QpWideRows {
     return false;
   }
 
-  /// The first active row whose multiplier a way along `rate` takes to zero, and its length.
-  [[nodiscard]] CAROM_INLINE kernels::ArgMin<double> first_loss(int active, double side) const {
+  /// The first active row whose multiplier a way along `rate` takes to zero, and its length; none
+  /// where rate times the row's length is at most `noise`. Overwrites `entry` where there is noise.
+  [[nodiscard]] CAROM_INLINE kernels::ArgMin<double> first_loss(int active, double side,
+                                                                double noise) const {
+    for (int k = 0; noise > 0.0 && k < count_; ++k) {
+      const bool rounding = kernels::magnitude(at_.rate[k]) <= noise * at_.scale[active_[k]];
+      at_.entry[k] = rounding ? 0.0 : at_.rate[k];
+    }
+    const double* const rate = noise > 0.0 ? at_.entry : at_.rate;
     const Vector none(kernels::kInfinity);
     const Vector zero(0.0);
     const Vector way(side);
@@ -303,7 +325,7 @@ class QpWideRows {
     Vector place(-1.0);
     for (int k = 0; k < 8 * active; k += 8) {
       const Vector sign = Vector::load(at_.sign + k);
-      const Vector loss = way * Vector::load(at_.rate + k) * sign;
+      const Vector loss = way * Vector::load(rate + k) * sign;
       const Vector room = larger(Vector::load(at_.multiplier + k) * sign, zero);
       const Vector key = Vector::where_greater(loss, zero, room / loss, none);
       place = Vector::where_greater(best, key, Vector(static_cast<double>(k)), place);
@@ -340,6 +362,10 @@ class QpWideRows {
     active_[last] = i;
     at_.multiplier[last] = multiplier;
     at_.sign[last] = equation ? 0.0 : side;
+    leave_out(i);
+  }
+  /// Row i is not violated, whatever its value.
+  CAROM_INLINE void leave_out(int i) {
     at_.lower[i] = -kernels::kInfinity;
     at_.upper[i] = kernels::kInfinity;
   }
