@@ -39,7 +39,7 @@ class QpPivotTask {
     QpPivotJudge<N, R> judge(body_.memory(), rows, body_.lower, body_.upper);
     const double residual = judge.residual(y);
     if (!certificate::within(residual, settings.tolerance) ||
-        kernels::qp_wants_refinement(arrays_, p, residual)) {
+        kernels::qp_wants_refinement(WarpLanes(), arrays_, p, residual)) {
       return false;
     }
     write(p, y, residual, judge.objective);

@@ -347,7 +347,7 @@ class QpPackRun {
   [[nodiscard]] bool is_good(const Ends& ends, int lane) const {
     const double tolerance = task_.settings.tolerance;
     return ends.end[lane] == kActiveSet && certificate::within(ends.residual[lane], tolerance) &&
-           !kernels::qp_wants_refinement(task_, problem_[lane], ends.residual[lane]);
+           !kernels::qp_wants_refinement(kOneLane, task_, problem_[lane], ends.residual[lane]);
   }
   [[nodiscard]] QpWideActiveSet<Isa> wide_body() const {
     return {task_, range_.workspace + qp_pack_workspace(task_.settings.method, task_.shape)};

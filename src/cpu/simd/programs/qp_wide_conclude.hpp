@@ -26,15 +26,15 @@ template <class Isa>
 bool conclude_wide(const kernels::QpTaskArrays& task, long p, const QpWideCertified& answer,
                    int iterations) {
   const double tolerance = task.settings.tolerance;
+  const IsaQpLane<Isa> lane;
   if (!answer.close || !certificate::within(answer.residual, tolerance) ||
-      kernels::qp_wants_refinement(task, p, answer.residual)) {
+      kernels::qp_wants_refinement(lane, task, p, answer.residual)) {
     return false;
   }
   kernels::QpTaskParts parts;
   parts.x = 0;
   parts.y = answer.y - answer.x;
   const IsaMemory<Isa, const double> memory{answer.x};
-  const IsaQpLane<Isa> lane;
   const kernels::QpTaskProblem problem(lane, task, parts, memory);
   return problem.conclude(p, QpMethod::active_set,
                           static_cast<std::uint8_t>(kernels::qp_end::kActiveSet), iterations,

@@ -127,8 +127,10 @@ CAROM_CALL bool qp_wants_refinement(const QpShape& shape, double residual, doubl
   return residual > 1e-2 * tolerance ||
          (residual > kSeenByRounding * tolerance && qp_has_near_parallels(shape, entry));
 }
-/// The same of problem p.
-CAROM_CALL inline bool qp_wants_refinement(const QpTaskArrays& task, long p, double residual) {
+/// The same of problem p. Lanes: who asks, so that each instruction set has a text of its own.
+template <class Lanes>
+CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long p,
+                                    double residual) {
   const long n = task.shape.variables;
   const long m = task.interval_rows;
   const long k = task.shape.rows - m;

@@ -139,7 +139,8 @@ class QpTaskProblem {
         certificate::within(residual, tolerance) &&
         (pivots ? end == static_cast<std::uint8_t>(qp_end::kActiveSet) : may_be_solved(end));
     if (pivots && !solved) return QpLeft::another_attempt;
-    const bool last = solved && !qp_wants_refinement(arrays_, p, residual) && !(doubt > 0.0);
+    const bool last =
+        solved && !qp_wants_refinement(lanes_, arrays_, p, residual) && !(doubt > 0.0);
     lanes_.for_each(1, [&](int) { arrays_.end[p] = last ? kQpFinal : end; });
     write(p,
           {solved ? Status::solved : Status::inaccurate, method, iterations, residual, objective});
