@@ -4,12 +4,8 @@ option(CAROM_NATIVE_ONLY
   "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
 
 set(CAROM_INSTRUCTION_SETS all CACHE STRING
-  "all; native: this machine's and generic, which runs everywhere; tested: all, the others lightly optimised")
-set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native tested)
-if(NOT CAROM_INSTRUCTION_SETS MATCHES "^(all|native|tested)$")
-  message(FATAL_ERROR
-    "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all, native or tested")
-endif()
+  "all, or native: this machine's and generic, which runs everywhere")
+set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
 
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -21,25 +17,27 @@ if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
     message(FATAL_ERROR "CAROM_NATIVE_ONLY and CAROM_INSTRUCTION_SETS=native leave out what tests "
       "and benchmarks compare: set CAROM_BUILD_TESTS and CAROM_BUILD_BENCHMARKS to OFF")
   endif()
-endif()
-if((CAROM_NATIVE_ONLY OR NOT CAROM_INSTRUCTION_SETS STREQUAL all) AND
-   NOT DEFINED CAROM_NATIVE_SET)
-  # The same question as in src/cpu/simd/dispatch.cpp.
-  try_run(ran compiled ${PROJECT_BINARY_DIR}/native
-    ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
-  if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
-    message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
-      "CAROM_INSTRUCTION_SETS=all")
+  if(NOT DEFINED CAROM_NATIVE_SET)
+    # The same question as in src/cpu/simd/dispatch.cpp.
+    try_run(ran compiled ${PROJECT_BINARY_DIR}/native
+      ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
+    if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
+      message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
+        "CAROM_INSTRUCTION_SETS=all")
+    endif()
+    set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
   endif()
-  set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
+  if(CAROM_NATIVE_ONLY)
+    set(simd_sets ${CAROM_NATIVE_SET})
+  elseif(NOT CAROM_NATIVE_SET STREQUAL generic)
+    set(simd_sets generic ${CAROM_NATIVE_SET})
+  else()
+    set(simd_sets generic)
+  endif()
+  message(STATUS "Instruction sets: ${simd_sets}")
+elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
+  message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
 endif()
-if(CAROM_NATIVE_ONLY)
-  set(simd_sets ${CAROM_NATIVE_SET})
-elseif(CAROM_INSTRUCTION_SETS STREQUAL native)
-  set(simd_sets generic ${CAROM_NATIVE_SET})
-  list(REMOVE_DUPLICATES simd_sets)
-endif()
-message(STATUS "Instruction sets: ${simd_sets}")
 
 set(generic_isa Generic)
 set(generic_options)
@@ -50,21 +48,15 @@ if(simd_sets MATCHES ";")  # it is for old machines alone, and a minute of the c
 endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
+set(avx2_options -mavx2 -mfma)
 if(CAROM_SANITIZE)  # inlined checks are minutes a file
   set(generic_options -O0)
+  list(APPEND avx2_options -O0)
+else()
+  list(APPEND avx2_options -O3)
 endif()
-foreach(set avx2 avx512)
-  if(CAROM_SANITIZE)
-    set(${set}_level -O0)
-  elseif(CAROM_INSTRUCTION_SETS STREQUAL tested AND NOT set STREQUAL CAROM_NATIVE_SET)
-    set(${set}_level -O1)
-  else()
-    set(${set}_level -O3)
-  endif()
-endforeach()
-set(avx2_options -mavx2 -mfma ${avx2_level})
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
-set(avx512_options -mavx512f -mavx512dq -mavx2 -mfma ${avx512_level} -Wno-uninitialized
+set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 # carom_simd_rooms(PREFIX SOURCES...): the rooms PREFIX_<set>, whose names are in PREFIX_rooms, and
 # in PREFIX_has a definition for each, CAROM_SIMD_<SET>, for the source that chooses among them.

@@ -116,7 +116,7 @@ configure() {
     launcher=(-DCAROM_PRECOMPILE=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
       -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCAROM_NATIVE_ONLY=OFF -DCAROM_INSTRUCTION_SETS=all -DCAROM_UNITY=OFF -DCAROM_REFERENCE=ON \
+    -DCAROM_NATIVE_ONLY=OFF -DCAROM_UNITY=OFF -DCAROM_REFERENCE=ON \
     "-DCMAKE_CUDA_FLAGS=${CUDAFLAGS:-}" "${launcher[@]}" "$@"
 }
 

@@ -7,7 +7,6 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# This machine's own instruction set is compiled for speed, the others lightly.
 # Without a GPU the CUDA code is compiled for one virtual architecture, without optimisation and with
 # calls instead of inlined functions: that shows that it compiles and links, in a minute instead of a
 # quarter of an hour. scripts/gpu_pack.sh makes machine code.
@@ -23,8 +22,7 @@ python3 -c 'import ensurepip, os, sysconfig, sys
 sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ||
   libraries+=" python3-dev python3-venv"
 prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA_ON_HOST=$on_host \
-  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON \
-  -DCAROM_INSTRUCTION_SETS=tested
+  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON
 # pip waits for the network while the compiler works.
 rm -rf "$build/python"
 CAROM_BUILD_DIR=$build "$root/scripts/test_python.sh" --environment >/dev/null 2>&1 &

@@ -8,7 +8,6 @@
 #include <carom/certificate_restitution.hpp>
 #include <carom/certificate_restitution_planar.hpp>
 #include <carom/error.hpp>
-#include <carom/impact_enclosure.hpp>
 #include <carom/models/models.hpp>
 
 #include "support/bits.hpp"
@@ -416,10 +415,6 @@ TEST(Restitution, RefusesWhatIsNone) {
                      {"restitution_high", "1", "2"});
   test::expect_names(sampled([](ImpactProblem& p) { p.restitution_low.clear(); }),
                      {"restitution_low", "left out", "other end"});
-  ImpactProblem block = models::build("rocking_block");
-  set_restitution(block, 0.0, 0.4);
-  test::expect_names(test::refusal([&] { enclose_impact(block); }),
-                     {"restitution_high[0]", "0.4", "inelastic"});
 }
 
 }  // namespace

@@ -66,7 +66,6 @@ TEST(QpNetworks, DependentBalancesAreSolvedByTheActiveSet) {
     int taken = 0;
     for (std::size_t p = 0; p < static_cast<std::size_t>(problems); ++p) {
       EXPECT_EQ(to_string(result.status.host()[p]), "solved") << arcs << " arcs, problem " << p;
-      EXPECT_LE(result.residual.host()[p], 1e-12);
       if (other.status.host()[p] == Status::solved) {
         const double objective = other.objective.host()[p];
         EXPECT_NEAR(result.objective.host()[p], objective, 1e-7 * (1.0 + std::abs(objective)));
