@@ -20,6 +20,7 @@ namespace carom {
 namespace {
 
 using test::bounds_of;
+using test::contact_speed;
 using test::events;
 using test::excess;
 using test::followed;
@@ -27,20 +28,6 @@ using test::Generator;
 
 constexpr RestitutionLaw kLaws[] = {RestitutionLaw::stronge, RestitutionLaw::poisson,
                                     RestitutionLaw::newton};
-
-double contact_speed(const ImpactProblem& problem) {
-  double most = 0.0;
-  for (const auto* rows : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
-    for (std::size_t at = 0; at < rows->size(); at += problem.velocity.size()) {
-      double u = 0.0;
-      for (std::size_t j = 0; j < problem.velocity.size(); ++j) {
-        u += (*rows)[at + j] * problem.velocity[j];
-      }
-      most = std::max(most, std::abs(u));
-    }
-  }
-  return most;
-}
 
 /// Intervals of e for each contact, every fourth one a number, and 0 for some.
 void draw_restitution(Generator& random, ImpactProblem& problem) {

@@ -108,6 +108,21 @@ Bounds bounds_of(const Source& source) {
   return b;
 }
 
+/// The largest speed of a contact before the impact, in one direction of its frame.
+inline double contact_speed(const ImpactProblem& problem) {
+  double most = 0.0;
+  for (const auto* rows : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
+    for (std::size_t at = 0; at < rows->size(); at += problem.velocity.size()) {
+      double u = 0.0;
+      for (std::size_t j = 0; j < problem.velocity.size(); ++j) {
+        u += (*rows)[at + j] * problem.velocity[j];
+      }
+      most = std::max(most, std::abs(u));
+    }
+  }
+  return most;
+}
+
 /// By how much `inner` leaves `outer`; negative inside.
 inline double excess(const Bounds& inner, const Bounds& outer) {
   double most = -std::numeric_limits<double>::infinity();

@@ -76,20 +76,6 @@ class NearlyParallel {
   double eps_ = 0.0;
 };
 
-double contact_speed(const ImpactProblem& problem) {
-  double most = 0.0;
-  for (const auto* rows : {&problem.normal_jacobian, &problem.tangent_jacobian}) {
-    for (std::size_t at = 0; at < rows->size(); at += problem.velocity.size()) {
-      double u = 0.0;
-      for (std::size_t j = 0; j < problem.velocity.size(); ++j) {
-        u += (*rows)[at + j] * problem.velocity[j];
-      }
-      most = std::max(most, std::abs(u));
-    }
-  }
-  return most;
-}
-
 TEST(NearlyParallelContacts, NoSampleLeavesWhatIsEnclosed) {
   const int seed = test::from_environment("CAROM_TRUST_SEED", 1);
   const int count = test::from_environment("CAROM_TRUST_PROBLEMS", 100);
@@ -119,7 +105,7 @@ TEST(NearlyParallelContacts, NoSampleLeavesWhatIsEnclosed) {
     const ImpactResult followed = test::followed(problem, events);
     const double excess = test::excess(test::bounds_of(followed.summary[0]), test::bounds_of(set));
     if (followed.summary[0].terminated > 0) {
-      EXPECT_LE(excess, 1e-9 * contact_speed(problem)) << seed << " " << k;
+      EXPECT_LE(excess, 1e-9 * test::contact_speed(problem)) << seed << " " << k;
     }
     EXPECT_TRUE(proves_enclosure(problem, set)) << seed << " " << k;
   }

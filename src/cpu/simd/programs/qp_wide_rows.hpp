@@ -20,11 +20,13 @@ struct QpWideCertified {
 };
 
 /// Self knows what a row does through H^-1:
-///   double reach_row(int i)      the row that the others are for; how far it moves itself
-///   void meet_active()           entry[k]: how far it moves active row k
-///   void move(double change)     values, where its multiplier changes and the active ones by
-///   `rate` void keep_reach(int k)       it becomes active row k void move_reach(int from, int to)
-///   void meet_rows()             entry[k]: of what `step` moves, which is overwritten
+/// - double reach_row(int i): chooses the row that the others are about; how far it moves itself.
+/// - void meet_active(): entry[k], how far it moves active row k.
+/// - void move(double change): the rows' values, its multiplier changing and the active ones by
+///   `rate`.
+/// - void keep_reach(int k): it becomes active row k.
+/// - void move_reach(int from, int to): active row `from` takes the place of `to`.
+/// - void meet_rows(): entry[k], how far `step`, which is overwritten, moves active row k.
 template <class Isa, class Self>
 class QpWideRows {
  public:
@@ -250,10 +252,6 @@ class QpWideRows {
           pivot > kDoubtful * diagonal && count_ < n_ ? 0.0 : largest_share(diagonal);
       const bool dependent = !(pivot > kDependent * share * share) || count_ == n_;
       const double outside = side > 0.0 ? at_.value[i] - at_.upper[i] : at_.lower[i] - at_.value[i];
-      if (dependent && multiplier == 0.0 && outside <= kMissed * at_.feasible[i]) {
-        at_.feasible[i] = outside;
-        return true;
-      }
       int blocking = -1;
       double length = dependent ? kernels::kInfinity : kernels::larger(outside, 0.0) / pivot;
       const auto first = first_loss(active, side, dependent ? kDependent * share : 0.0);
@@ -261,12 +259,13 @@ class QpWideRows {
         length = first.key;
         blocking = first.index;
       }
-      if (!(length < kernels::kInfinity)) {
-        // A row that depends on active ones and is not missed by more than rounding.
-        if (outside <= kMissed * at_.feasible[i]) {
-          at_.feasible[i] = outside;
-          return true;
-        }
+      const bool ends = !(length < kernels::kInfinity);
+      // A row that depends on active ones and is not missed by more than rounding.
+      if (dependent && (ends || multiplier == 0.0) && outside <= kMissed * at_.feasible[i]) {
+        at_.feasible[i] = outside;
+        return true;
+      }
+      if (ends) {
         if (equation && outside <= kEqual * kernels::magnitude(at_.upper[i])) return true;
         return refute(i, side, count_);
       }
