@@ -3,7 +3,8 @@ lower <= A x <= upper. See classes.py.
 
 Random definite and semidefinite Hessians with twice as many rows as unknowns, model predictive control
 (inputs only, and states as unknowns), support vector machines (dual and primal), lasso, portfolios of a
-factor model, flows in networks, transport, isotonic regression, total variation, and small problems of Maros and Meszaros with a moved gradient."""
+factor model, flows in networks, transport, isotonic regression, total variation, and small problems of
+Maros and Meszaros with a moved gradient."""
 import json
 import os
 

@@ -36,9 +36,9 @@ class QpSolver {
   /// part); where the problems end they are written back. All zero: a start without rows.
   /// Errors: InvalidInput for sizes.
   QpResult solve(const QpVectors& vectors, std::span<std::uint8_t> held);
-  /// The same. result: of an earlier call, whose memory is taken again if it has as many problems,
-  /// or empty. No memory is allocated then where each problem has vectors of its own and none is
-  /// left to solve_qp.
+  /// The same, written to `result`: empty, or of an earlier call with as many problems, whose
+  /// memory is then reused. Nothing is allocated in that case if each problem has its own vectors
+  /// and none has to be passed on to solve_qp.
   void solve(const QpVectors& vectors, std::span<std::uint8_t> held, QpResult& result);
 
  private:

@@ -197,9 +197,9 @@ class StepDerivative {
   /// J = E_F W + E_p.
   CAROM_HOST_DEVICE Mask assemble();
 
-  // Many rows without friction: E_F and E_p are diagonal, and with S = E_F / eta + E_p it is J = S
-  // + E_F G M^-1 G', whose inverse needs that of C = I + M^-1 G' S^-1 E_F G alone, of the order of
-  // the velocities.
+  // Many rows without friction: E_F and E_p are diagonal, and with S = E_F / eta + E_p, J is
+  // S + E_F G M^-1 G'. By Woodbury's identity only C = I + M^-1 G' S^-1 E_F G has to be inverted, a
+  // matrix of the velocities' order.
 
   CAROM_HOST_DEVICE Mask assemble_by_velocities();
   /// J x.

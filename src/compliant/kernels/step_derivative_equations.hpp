@@ -73,8 +73,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
   if (!any_of(good)) return good;
   finish();
   report.condition = condition();
-  // Each mode's determinant is positive unless friction has turned an answer over, beside which
-  // there are others.
+  // The determinant is positive in every mode, unless friction has made this answer one of
+  // several.
   const Mask upright = factors_.sign() > V(0.0);
   if constexpr (!kAlone) {
     report.status = Smoothness::smooth;

@@ -335,8 +335,8 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
     return missed;
   }
 
-  /// Zeros for multipliers that are rounding beside the gradient: columns where nothing else pulls
-  /// know no other unit. Whether there were any.
+  /// Sets multipliers to zero that are rounding beside the gradient, and returns whether there were
+  /// any: a column with no other terms would be judged in units of that rounding.
   bool drop_noise() {
     bool dropped = false;
     for (int k = 0; k < count_; ++k) {
