@@ -14,7 +14,8 @@ KEPT_CONTEXT = ("date", "num_cpus", "carom_version", "carom_commit", "compiler",
                 "instruction_set", "peers", "device")
 TIMES = ("cpu_time", "real_time")
 COUNTERS = ("problems", "order", "threads", "solved", "claimed", "false_success", "fallback",
-            "worst_residual", "lcps_per_sample", "rows", "iterations", "slid_error", "creep", "bytes")
+            "worst_residual", "lcps_per_sample", "rows", "iterations", "slid_error", "creep", "bytes", "smooth", "kink",
+            "set_valued", "undefined", "not_solved")
 
 
 def cpu_model():

@@ -211,7 +211,7 @@ QpBatch contact_qps(int problems, bool cones) {
   return batch;
 }
 
-CompliantBatch contact_steps(int problems) {
+CompliantBatch contact_steps(int problems, int contacts) {
   std::vector<CompliantProblem> steps;
   steps.reserve(static_cast<std::size_t>(problems));
   for (int p = 0; p < problems; ++p) {
@@ -226,7 +226,7 @@ CompliantBatch contact_steps(int problems) {
     }
     step.force.assign(raw.force, raw.force + 6);
     step.velocity.assign(raw.velocity, raw.velocity + 6);
-    for (int c = 0; c < kContacts; ++c) {
+    for (int c = 0; c < contacts; ++c) {
       CompliantConstraint contact;
       contact.type = CompliantConstraint::Type::contact;
       for (int row = 0; row < 3; ++row) {

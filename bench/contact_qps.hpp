@@ -12,7 +12,7 @@ namespace carom::bench {
 /// |r| + |s| <= mu n in four half-lines a contact, which every quadratic programming code takes.
 QpBatch contact_qps(int problems, bool cones);
 
-/// The same steps as solve_compliant takes them: M, G, K, B, phi, mu.
-CompliantBatch contact_steps(int problems);
+/// The same steps as solve_compliant takes them: M, G, K, B, phi, mu. contacts: the first so many.
+CompliantBatch contact_steps(int problems, int contacts = 4);
 
 }  // namespace carom::bench

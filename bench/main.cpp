@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
     bench::add_sdp_benchmarks();
     bench::add_stability_benchmarks();
     bench::add_world_benchmarks();
+    bench::add_derivative_benchmarks();
     bench::add_device_benchmarks();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();

@@ -77,6 +77,7 @@ void add_problems_benchmarks();
 void add_part_benchmarks();
 void add_qp_benchmarks();
 void add_warm_qp_benchmarks();
+void add_derivative_benchmarks();
 void add_sdp_benchmarks();
 void add_stability_benchmarks();
 void add_world_benchmarks();

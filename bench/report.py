@@ -120,6 +120,24 @@ def world_rows(sets):
     return rows
 
 
+def derivative_rows(sets):
+    """Times over that of the forward call of the same set."""
+    ways = list(dict.fromkeys(name for by in sets.values() for name in by if name != "forward"))
+    statuses = ("smooth", "kink", "set_valued", "undefined", "not_solved")
+    rows = [["problems", "forward us"] + [way.replace("_", ", ") for way in ways] + [
+        status.replace("_", " ") for status in statuses]]
+    for problem, by_solver in sets.items():
+        forward = by_solver.get("forward")
+        if forward is None:
+            continue
+        own = by_solver.get("vjp", {})
+        rows.append([problem, f"{1e6 / rate(forward):.3g}"] + [
+            f"{rate(forward) / rate(by_solver[way]):.2f}" if way in by_solver else "-"
+            for way in ways] + [f"{100.0 * own[key]:.4g} %" if key in own else "-"
+                                for key in statuses])
+    return rows
+
+
 def device_rows(sets):
     """Whole calls by wall time: a batch and its results in the GPU's memory, or in the host's."""
     known = ("cuda", "cuda_host", "cpu")
@@ -179,7 +197,8 @@ def text(rows, markdown):
 
 
 SPECIAL = {"threads": thread_rows, "parts": part_rows, "worlds": world_rows,
-           "stiffness": world_rows, "constraints": world_rows, "device": device_rows}
+           "stiffness": world_rows, "constraints": world_rows, "device": device_rows,
+           "derivatives": derivative_rows}
 
 # What a family's table shows; the families are those of the benchmarks' names.
 CAPTIONS = {
@@ -201,6 +220,7 @@ CAPTIONS = {
     "stiffness": "Steps of worlds by stiffness.",
     "constraints": "Steps of worlds by the number of constraints.",
     "motions": "Motions in time beside others' time steps.",
+    "derivatives": "Derivatives, in calls of the forward function on the same problems; vjp in all inputs (kept: with checkpoints).",
     "device": "Whole calls on a GPU, beside this machine's cores.",
 }
 
