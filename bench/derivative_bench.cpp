@@ -202,10 +202,11 @@ QpBatch landings(int corners) {
   return batch;
 }
 
-QpBatch random_dense_qps(int variables, int rows) {
+QpBatch random_dense_qps(int variables, int rows, const std::vector<Cone>& cones = {}) {
   test::QpFlavour flavour;
   flavour.variables = flavour.rank = variables;
   flavour.rows = rows;
+  flavour.cones = cones;
   return test::random_qps(flavour, static_cast<int>(kProblems) / 4, 7);
 }
 
@@ -316,9 +317,11 @@ void add_runs(const RunSet& set) {
 void add_derivative_benchmarks() {
   for (const int order : {4, 10, 28}) add_lcps(order);
   add_qps("contact_pyramids_n012", [] { return contact_qps(static_cast<int>(kProblems), false); });
-  add_qps("contact_cones_n012", [] { return contact_qps(static_cast<int>(kProblems), true); });
   add_qps("qps_n012_m020", [] { return random_dense_qps(12, 20); });
   add_qps("qps_n024_m048", [] { return random_dense_qps(24, 48); });
+  add_qps("qps_n012_4_cones", [] {
+    return random_dense_qps(12, 8, std::vector<Cone>(4, {ConeKind::second_order, 3}));
+  });
   add_qps("landings_m04", [] { return landings(4); });
   add_qps("landings_m08", [] { return landings(8); });
   add_steps("steps_m12", 4);

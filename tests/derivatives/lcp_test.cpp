@@ -7,7 +7,6 @@
 
 #include <carom/certificate_derivative.hpp>
 #include <carom/derivative_lcp.hpp>
-#include <carom/derivative_qp.hpp>
 
 #include "core/arrays.hpp"
 #include "core/workspace.hpp"
@@ -374,30 +373,6 @@ TEST(DifferentiateLcp, InstructionSetsHaveTheSameNumbers) {
     }
     EXPECT_EQ(taken > 0, set->name != "generic");
   }
-}
-
-TEST(DifferentiateQp, RedundantContactsAreSmoothInVelocity) {
-  // Four corners of a resting body hold three velocities: multipliers are not unique, v is.
-  QpBatch batch;
-  batch.problems = 1;
-  batch.variables = 3;
-  batch.rows = 4;
-  batch.hessian = Buffer<double>::from(std::vector<double>{2, 0, 0, 0, 0.3, 0, 0, 0, 0.5});
-  batch.vector = Buffer<double>::from(std::vector<double>{2, 0, 0});
-  batch.matrix = Buffer<double>::from(std::vector<double>{1, 1, 1, 1, 1, -1, 1, -1, 1, 1, -1, -1});
-  batch.lower = Buffer<double>::from(std::vector<double>(4, 0.0));
-  batch.upper =
-      Buffer<double>::from(std::vector<double>(4, std::numeric_limits<double>::infinity()));
-  const QpResult answer = solve_qp(batch);
-  ASSERT_EQ(answer.status.host()[0], Status::solved);
-  QpCotangent cotangent;
-  cotangent.solution = Buffer<double>::from(std::vector<double>{1, 2, 3});
-  QpWanted velocity{true, true, false, false, false, false, false};
-  const QpGradient smooth = differentiate_qp(batch, answer, cotangent, {}, velocity);
-  EXPECT_EQ(smooth.status.host()[0], Smoothness::smooth);
-  for (const double value : smooth.vector.host()) EXPECT_NEAR(value, 0.0, 1e-14);
-  EXPECT_TRUE(smooth.matrix.empty());
-  EXPECT_EQ(differentiate_qp(batch, answer, cotangent).status.host()[0], Smoothness::kink);
 }
 
 }  // namespace

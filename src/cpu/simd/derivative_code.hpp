@@ -5,6 +5,7 @@ namespace carom::cpu::simd {
 
 struct InstructionSet;
 struct LcpDerivativeRange;
+struct QpDerivativeRange;
 struct StepDerivativeRange;
 struct WorldMap;
 struct WorldPullback;
@@ -12,6 +13,7 @@ struct WorldSteps;
 
 struct DerivativeCode {
   void (*lcps)(const LcpDerivativeRange&);
+  void (*qps)(const QpDerivativeRange&);
   void (*steps)(const StepDerivativeRange&);
   bool (*pull_back_world)(const WorldPullback&, const WorldMap&, double* gradient);
   void (*world_steps)(WorldSteps&);
@@ -20,6 +22,8 @@ struct DerivativeCode {
 // What the units of an instruction set define.
 template <class Isa>
 void differentiate_lcps(const LcpDerivativeRange& range);
+template <class Isa>
+void differentiate_qps(const QpDerivativeRange& range);
 template <class Isa>
 void differentiate_steps(const StepDerivativeRange& range);
 template <class Isa>

@@ -8,17 +8,17 @@
 namespace carom::cpu::simd {
 
 /// What the good lanes' derivatives say of themselves, to the places that problem(lane) has.
-template <class Isa, class Table, class Problem>
-CAROM_INLINE void put_reports(const derivatives::ReportOf<PackNumber<Isa>>& report, unsigned good,
+template <class Isa, class V, class Table, class Problem>
+CAROM_INLINE void put_reports(const derivatives::ReportOf<V>& report, unsigned good,
                               Problem&& problem, Table& table) {
   const Smoothness status = report.status;
   double residual[Isa::kWidth], margin[Isa::kWidth], condition[Isa::kWidth], shift[Isa::kWidth],
       reach[Isa::kWidth];
-  report.residual.pack().store(residual);
-  report.margin.pack().store(margin);
-  report.condition.pack().store(condition);
-  report.shift.pack().store(shift);
-  report.reach.pack().store(reach);
+  report.residual.store_doubles(residual);
+  report.margin.store_doubles(margin);
+  report.condition.store_doubles(condition);
+  report.shift.store_doubles(shift);
+  report.reach.store_doubles(reach);
   for (; good != 0U; good &= good - 1U) {
     const int lane = kernels::lowest_bit(good);
     const std::int64_t p = problem(lane);

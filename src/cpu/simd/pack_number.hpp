@@ -16,6 +16,7 @@ struct PackNumber {
   explicit CAROM_INLINE PackNumber(double x) : value(Pack(x).value) {}
   CAROM_INLINE PackNumber(Pack x) : value(x.value) {}
   [[nodiscard]] CAROM_INLINE Pack pack() const { return Pack(value); }
+  CAROM_INLINE void store_doubles(double* to) const { pack().store_doubles(to); }
 
   friend CAROM_INLINE PackNumber operator+(PackNumber a, PackNumber b) {
     return a.pack() + b.pack();

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "core/arrays.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
+#include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/programs/qp_derivatives.hpp"
 #include "programs/derivatives/backends.hpp"
 #include "programs/derivatives/kernels/qp.hpp"
 
@@ -15,31 +18,68 @@ using derivatives::kNone;
 using derivatives::QpDerivative;
 using derivatives::Report;
 
-/// call(problem, derivative, report) where the answer has modes with regular equations, else
-/// refuse(problem); then the report.
-template <class Table, class Call, class Refuse>
+/// Which cone rows are equations; none where a second-order cone of two rows or more is there,
+/// which packs do not take.
+std::vector<char> equations_of_cones(const QpBatch& batch) {
+  std::vector<char> equations(1);
+  for (const Cone& cone : batch.cones) {
+    if (cone.kind == ConeKind::second_order && cone.size > 1) return {};
+    equations.insert(equations.end() - 1, static_cast<std::size_t>(cone.size),
+                     cone.kind == ConeKind::zero);
+  }
+  return equations;
+}
+
+/// Packs take what they can of a range that `bind` gives them; else call(problem, derivative,
+/// report) where the answer has modes with regular equations, refuse(problem) where not, then the
+/// report.
+template <class Table, class Bind, class Call, class Refuse>
 void each_qp(const QpBatch& batch, const QpResult& answer, const DerivativeSettings& settings,
-             Table& table, Call&& call, Refuse&& refuse) {
+             Table& table, Bind&& bind, Call&& call, Refuse&& refuse) {
   const int n = batch.variables, m = batch.rows, k = batch.cone_rows();
   const derivatives::DerivativeRules rules = rules_of(settings);
   const derivatives::QpShape shape{n, m, k, static_cast<int>(batch.cones.size()),
                                    batch.cones.data()};
-  differentiate_each(
-      batch.problems, settings.threads, derivatives::qp_derivative_reals(n, m + k),
-      derivatives::qp_derivative_ints(n, m + k), [&](std::int64_t p, double* reals, int* ints) {
-        derivatives::QpView problem;
-        arrays::bind(problem, batch, batch, p);
-        Report report;
-        QpDerivative one(shape, problem, rules, reals, ints);
-        const bool solved = answer.status.data()[p] == Status::solved;
-        if (solved && one.modes(answer.solution.data() + p * n, answer.dual.data() + p * m,
-                                answer.cone_dual.data() + p * k, report)) {
-          call(p, one, report);
-        } else {
-          refuse(p);
-        }
-        put_report(table, p, report);
-      });
+  const std::vector<char> equations = equations_of_cones(batch);
+  const bool packed = n + m + k <= simd::kMostOfQpInPacks && !equations.empty();
+  const simd::DerivativeCode& code = simd::derivative_code(simd::instruction_set());
+  const auto alone = [&](std::int64_t p, DerivativeMemory& memory) {
+    derivatives::QpView problem;
+    arrays::bind(problem, batch, batch, p);
+    Report report;
+    QpDerivative one(shape, problem, rules, memory.reals.data(), memory.ints.data());
+    const bool solved = answer.status.data()[p] == Status::solved;
+    if (solved && one.modes(answer.solution.data() + p * n, answer.dual.data() + p * m,
+                            answer.cone_dual.data() + p * k, report)) {
+      call(p, one, report);
+    } else {
+      refuse(p);
+    }
+    put_report(table, p, report);
+  };
+  const auto in_packs = [&](std::int64_t begin, std::int64_t end, DerivativeMemory& memory) {
+    simd::QpDerivativeRange packs{};
+    arrays::bind(packs, batch);
+    packs.begin = begin;
+    packs.end = end;
+    packs.variables = n;
+    packs.rows = m;
+    packs.cone_rows = k;
+    packs.equation = equations.data();
+    packs.solution = answer.solution.data();
+    packs.dual = answer.dual.data();
+    packs.cone_dual = answer.cone_dual.data();
+    packs.status = answer.status.data();
+    packs.rules = rules;
+    packs.reals = memory.packs.data();
+    packs.open = memory.open.data();
+    bind(packs);
+    code.qps(packs);
+  };
+  differentiate_in_packs(batch.problems, settings.threads,
+                         derivatives::qp_derivative_reals(n, m + k),
+                         derivatives::qp_derivative_ints(n, m + k),
+                         packed ? simd::qp_derivative_pack_reals(n, m + k) : 0, in_packs, alone);
 }
 
 }  // namespace
@@ -66,6 +106,11 @@ QpGradient differentiate_qp(const QpBatch& batch, const QpResult& answer,
   };
   each_qp(
       batch, answer, settings, gradient,
+      [&](simd::QpDerivativeRange& packs) {
+        packs.wanted = wanted;
+        arrays::bind(packs.cotangent, cotangent, batch);
+        arrays::bind(packs.gradient, gradient, batch);
+      },
       [&](std::int64_t p, QpDerivative& one, Report& report) {
         derivatives::QpCotangentView asked;
         arrays::bind(asked, cotangent, batch, p);
@@ -94,6 +139,10 @@ QpTangent propagate_qp(const QpBatch& batch, const QpResult& answer, const QpDir
   };
   each_qp(
       batch, answer, settings, tangent,
+      [&](simd::QpDerivativeRange& packs) {
+        arrays::bind(packs.direction, direction, batch);
+        arrays::bind(packs.tangent, tangent, batch);
+      },
       [&](std::int64_t p, QpDerivative& one, Report& report) {
         derivatives::QpDirectionView along;
         arrays::bind(along, static_cast<const QpBatchArrays<Buffer>&>(direction), batch, p);

@@ -461,8 +461,9 @@ class PackLcpDerivative {
   template <class Table>
   CAROM_INLINE void report(Table& table) const {
     put_reports<Isa>(
-        {Smoothness::smooth, residual_, margin_, condition_, shift_, reach_, 0}, good_.bits(),
-        [&](int lane) { return p_ + lane; }, table);
+        derivatives::ReportOf<Pack>{Smoothness::smooth, residual_, margin_, condition_, shift_,
+                                    reach_, 0},
+        good_.bits(), [&](int lane) { return p_ + lane; }, table);
   }
 
   const LcpDerivativeRange& r_;

@@ -44,22 +44,22 @@ struct FactorsLayout {
 };
 
 /// Hager's estimate of a matrix's 1-norm (Higham 2002, algorithm 15.1) from its products, which
-/// apply(x) and apply_transposed(y) put in place. count: rows of each lane, of at most n.
-template <class V, class Apply, class ApplyTransposed>
-CAROM_INLINE V norm_estimate(int n, V count, V* x, V* y, Apply&& apply,
+/// apply(x) and apply_transposed(y) put in place. counts(i): lanes that have row i of n; count: how
+/// many each lane has.
+template <class V, class Counts, class Apply, class ApplyTransposed>
+CAROM_INLINE V norm_estimate(int n, V count, Counts&& counts, V* x, V* y, Apply&& apply,
                              ApplyTransposed&& apply_transposed) {
   const V zero(0.0), one(1.0);
-  const auto within = [&](int i) { return V(static_cast<double>(i)) < count; };
   auto going = zero < count;
   const V share = one / select(going, count, one);
-  for (int i = 0; i < n; ++i) x[i] = select(within(i), share, zero);
+  for (int i = 0; i < n; ++i) x[i] = select(counts(i), share, zero);
   V best = zero;
   for (int round = 0; round < 3; ++round) {
     apply(x);
     V sum = zero;
     for (int i = 0; i < n; ++i) {
-      sum += magnitude(x[i]);
-      y[i] = select(within(i), select(x[i] >= zero, one, -one), zero);
+      sum = sum + magnitude(x[i]);
+      y[i] = select(counts(i), select(x[i] >= zero, one, -one), zero);
     }
     going = going & (sum > best);
     best = select(going, sum, best);
@@ -76,6 +76,25 @@ CAROM_INLINE V norm_estimate(int n, V count, V* x, V* y, Apply&& apply,
     }
   }
   return best;
+}
+
+/// The same of the first `count` rows of each lane.
+template <class V, class Apply, class ApplyTransposed>
+CAROM_INLINE V norm_estimate(int n, V count, V* x, V* y, Apply&& apply,
+                             ApplyTransposed&& apply_transposed) {
+  return norm_estimate(
+      n, count, [&](int i) { return V(static_cast<double>(i)) < count; }, x, y, apply,
+      apply_transposed);
+}
+
+/// Powers of two that make sizes lie in [1/2, 1), by the exponent's bits; lanes that have one.
+template <class V>
+CAROM_INLINE auto inverse_powers(V size, V& to) {
+  std::uint64_t bits[kernels::kLaneCount<V>];
+  std::memcpy(bits, &size, sizeof bits);
+  for (std::uint64_t& word : bits) word = (std::uint64_t{2045} - (word >> 52U)) << 52U;
+  std::memcpy(&to, bits, sizeof bits);
+  return (size > V(0x1.0p-1022)) & (size < V(0x1.0p1021));
 }
 
 /// LU with partial pivoting of a matrix whose rows and columns are first scaled to size one, so
@@ -223,14 +242,6 @@ class FactorsOf {
   }
   CAROM_INLINE void add(const V* from, V* to) const {
     for (int i = 0; i < n_; ++i) to[i] += from[i];
-  }
-  /// Powers of two that make sizes lie in [1/2, 1), by the exponent's bits; lanes that have one.
-  static CAROM_INLINE Mask inverse_powers(V size, V& to) {
-    std::uint64_t bits[kLanes];
-    std::memcpy(bits, &size, sizeof bits);
-    for (std::uint64_t& word : bits) word = (std::uint64_t{2045} - (word >> 52U)) << 52U;
-    std::memcpy(&to, bits, sizeof bits);
-    return (size > V(0x1.0p-1022)) & (size < V(0x1.0p1021));
   }
   /// The largest entry of column k, first of equals, goes to its row.
   CAROM_INLINE void take_pivot(int k) {

@@ -1,0 +1,507 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <carom/certificate.hpp>
+#include <carom/device/numeric.hpp>
+
+#include "cpu/simd/gather.hpp"
+#include "cpu/simd/programs/qp_derivatives.hpp"
+#include "cpu/simd/spread.hpp"
+
+namespace carom::cpu::simd {
+
+/// derivatives::QpDerivative::modes of a problem a lane, as far as an answer needs it that keeps
+/// its modes while it is polished: P definite, no second-order cones, every doubtful row a
+/// combination of held ones.
+template <class Isa>
+class PackQpModes {
+ protected:
+  using Pack = typename Isa::Pack;
+  using Mask = typename Isa::Mask;
+  static constexpr int kWidth = Isa::kWidth;
+  /// A row that depends on others does so to this share of its length.
+  static constexpr double kDepends = 1e-11;
+
+  explicit PackQpModes(const QpDerivativeRange& range)
+      : r_(range),
+        n_(range.variables),
+        m_(range.rows),
+        all_(range.rows + range.cone_rows),
+        at_(kernels::placed<PackQpLayout>(range.reals, static_cast<long>(n_),
+                                          static_cast<long>(all_), static_cast<long>(kWidth))),
+        factors_(at_.factors, symmetric_order(n_ + all_)) {
+    for (double* array : {at_.low, at_.up, at_.y, at_.sign, at_.slack, at_.unit, at_.feel, at_.mode,
+                          at_.e, at_.wish, at_.gain}) {
+      put(array, all_, Pack(0.0));
+    }
+  }
+
+  static CAROM_INLINE Pack get(const double* array, long i) {
+    return Pack::load(array + i * kWidth);
+  }
+  static CAROM_INLINE void put(double* array, long i, Pack value) {
+    value.store_doubles(array + i * kWidth);
+  }
+  template <class Array>
+  CAROM_INLINE void fetch(const Array* from, long count, double* to) const {
+    const double* at[kWidth];
+    for (int lane = 0; lane < kWidth; ++lane) {
+      at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
+    }
+    spread<kWidth>(at, static_cast<int>(count), to);
+  }
+  /// Of rows and of cone rows behind them; zeros where an array is missing.
+  CAROM_INLINE void fetch_rows(const double* rows, const double* cone_rows, double* to) const {
+    if (rows != nullptr) {
+      fetch(rows, m_, to);
+    } else {
+      for (int i = 0; i < m_; ++i) put(to, i, Pack(0.0));
+    }
+    double* behind = to + static_cast<long>(m_) * kWidth;
+    if (cone_rows != nullptr) {
+      fetch(cone_rows, all_ - m_, behind);
+    } else {
+      for (int i = m_; i < all_; ++i) put(to, i, Pack(0.0));
+    }
+  }
+  static CAROM_INLINE Mask none() { return Mask::from_bits(0); }
+  static CAROM_INLINE Mask every() { return Pack(0.0) <= Pack(0.0); }
+
+  /// call(i, count): i to i + count of [0, n) at a time, so that chains of sums run side by side.
+  template <class Call>
+  static CAROM_INLINE void each_four(int n, Call&& call) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) call(i, std::integral_constant<int, 4>());
+    for (; i < n; ++i) call(i, std::integral_constant<int, 1>());
+  }
+  /// done(i, sum, size): sum = add_i + sum_j M_ij v_j over the rows of M [rows, n], and the
+  /// magnitudes of its terms.
+  template <class Done>
+  CAROM_INLINE void each_product(const double* matrix, int rows, const double* add, const double* v,
+                                 Done&& done) const {
+    const long stride = static_cast<long>(n_) * kWidth;
+    each_four(rows, [&](int i, auto count) {
+      constexpr int kRows = decltype(count)::value;
+      Pack sum[kRows], size[kRows];
+      for (int r = 0; r < kRows; ++r) sum[r] = add != nullptr ? get(add, i + r) : Pack(0.0);
+      for (int r = 0; r < kRows; ++r) size[r] = magnitude(sum[r]);
+      const double* row = matrix + i * stride;
+      for (int j = 0; j < n_; ++j) {
+        const Pack by = get(v, j);
+        for (int r = 0; r < kRows; ++r) {
+          const Pack term = get(row + r * stride, j) * by;
+          sum[r] = sum[r] + term;
+          size[r] = size[r] + magnitude(term);
+        }
+      }
+      for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
+    });
+  }
+  /// The same over columns j of the rows: add_j + sum_i A_ij v_i.
+  template <class Done>
+  CAROM_INLINE void each_transposed(const double* add, const double* v, Done&& done) {
+    int count = 0;
+    for (int i = 0; i < all_; ++i) {
+      used_[count] = i;
+      count += static_cast<int>(any_of(get(v, i) != Pack(0.0)));
+    }
+    const long stride = static_cast<long>(n_) * kWidth;
+    each_four(n_, [&](int j, auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      Pack sum[kColumns], size[kColumns];
+      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
+      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
+      for (int k = 0; k < count; ++k) {
+        const Pack by = get(v, used_[k]);
+        const double* row = at_.rows + used_[k] * stride;
+        for (int c = 0; c < kColumns; ++c) {
+          const Pack term = get(row, j + c) * by;
+          sum[c] = sum[c] + term;
+          size[c] = size[c] + magnitude(term);
+        }
+      }
+      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
+    });
+  }
+
+  [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(at_.mode, i) > Pack(0.0); }
+  [[nodiscard]] CAROM_INLINE Mask is_equation(int i) const {
+    return !(get(at_.sign, i) != Pack(0.0));
+  }
+  [[nodiscard]] CAROM_INLINE Mask is_bounded(int i) const {
+    return get(at_.slack, i) < Pack(kernels::kInfinity);
+  }
+  [[nodiscard]] CAROM_INLINE Pack side(int i) const {
+    return select(get(at_.sign, i) < Pack(0.0), Pack(-1.0), Pack(1.0));
+  }
+  /// Of the multiplier, in the row's unit.
+  [[nodiscard]] CAROM_INLINE Pack closed(int i) const {
+    return get(at_.sign, i) * get(at_.y, i) * get(at_.feel, i);
+  }
+
+  /// Lanes that have modes; at_.mode, at_.x, at_.y, at_.slack, the factors and what a report says.
+  Mask modes() {
+    Mask good = load();
+    if (!any_of(good)) return good;
+    measure();
+    good = good & fits(Pack(derivatives::kLargestShift));
+    split(Pack(r_.rules.margin_tolerance));
+    list(good.bits(), 0);
+    good = good & factors_.factor(n_, most_, at_.hessian, at_.held);
+    good = good & settle(good);
+    if (!any_of(good)) return good;
+    factors_.measure();
+    const Pack moved = polish();
+    shift_ = moved;
+    const Pack tolerance = larger(Pack(r_.rules.margin_tolerance), Pack(10.0) * moved);
+    good = good & !turned_ & (moved <= Pack(derivatives::kLargestShift));
+    // Doubts are settled by rows that depend on each other, not by what the polish moved.
+    good = good & ((!doubtful_) | (moved <= Pack(0.1 * r_.rules.margin_tolerance)));
+    good = good & !split(tolerance) & fits(Pack(10.0) * tolerance);
+    if (!any_of(good)) return good;
+    for (int i = 0; i < all_; ++i) {
+      put(at_.mode, i, select(get(at_.mode, i) != Pack(0.0), get(at_.mode, i), Pack(1.0)));
+    }
+    condition_ = factors_.condition();
+    return good;
+  }
+
+  /// The problem and its answer; lanes that are solved and finite.
+  Mask load() {
+    const Pack zero(0.0), infinity(kernels::kInfinity);
+    unsigned solved = 0;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      solved |= static_cast<unsigned>(r_.status[p_ + lane] == Status::solved) << lane;
+    }
+    Mask good = Mask::from_bits(solved);
+    if (!any_of(good)) return good;
+    fetch(r_.hessian, static_cast<long>(n_) * n_, at_.hessian);
+    for (int i = 1; i < n_; ++i) {
+      for (int j = 0; j < i; ++j) {
+        put(at_.hessian, static_cast<long>(j) * n_ + i,
+            get(at_.hessian, static_cast<long>(i) * n_ + j));
+      }
+    }
+    fetch(r_.vector, n_, at_.vector);
+    fetch(r_.solution, n_, at_.x);
+    fetch(r_.matrix, static_cast<long>(m_) * n_, at_.rows);
+    fetch(r_.cone_matrix, static_cast<long>(all_ - m_) * n_,
+          at_.rows + static_cast<long>(m_) * n_ * kWidth);
+    fetch_rows(r_.lower, r_.cone_vector, at_.low);
+    fetch_rows(r_.upper, r_.cone_vector, at_.up);
+    fetch_rows(r_.dual, r_.cone_dual, at_.y);
+    for (int i = m_; i < all_; ++i) {
+      if (r_.equation[i - m_] == 0) put(at_.low, i, -infinity);
+    }
+    for (int j = 0; j < n_; ++j) good = good & (magnitude(get(at_.x, j)) < infinity);
+    for (int i = 0; i < all_; ++i) {
+      good = good & (magnitude(get(at_.y, i)) < infinity);
+      const Mask equation = !(get(at_.low, i) != get(at_.up, i));
+      put(at_.sign, i, select(equation, zero, Pack(1.0)));
+    }
+    return good;
+  }
+
+  /// QpDerivative::measure.
+  void measure() {
+    const Pack zero(0.0), one(1.0);
+    each_product(at_.hessian, n_, at_.vector, at_.x, [&](int j, Pack sum, Pack size) {
+      put(at_.slope, j, sum);
+      put(at_.column_unit, j, size);
+    });
+    for (int j = 0; j < n_; ++j) {
+      Pack largest = zero;
+      const double* row = at_.hessian + static_cast<long>(j) * n_ * kWidth;
+      for (int k = 0; k < n_; ++k) largest = larger(largest, magnitude(get(row, k)));
+      const Pack diagonal = get(row, j);
+      const Mask counts = diagonal > Pack(1e-8) * largest;
+      put(at_.root, j, select(counts, one / square_root(select(counts, diagonal, one)), zero));
+    }
+    Pack energy = zero;
+    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack size) {
+      put(at_.pull, j, sum);
+      const Pack unit = get(at_.column_unit, j) + (size - magnitude(get(at_.slope, j)));
+      put(at_.column_unit, j, unit);
+      energy = larger(energy, unit * get(at_.root, j));
+    });
+    Pack work = zero;
+    for (int j = 0; j < n_; ++j) {
+      const Pack root = get(at_.root, j);
+      const Mask counts = root > zero;
+      Pack unit = get(at_.column_unit, j);
+      unit = select(counts, larger(unit, energy / select(counts, root, one)), unit);
+      put(at_.column_unit, j, unit);
+      const Mask there = unit > zero;
+      put(at_.share, j, select(there, one / select(there, unit, one), zero));
+      work = work + unit * magnitude(get(at_.x, j));
+    }
+    const long stride = static_cast<long>(n_) * kWidth;
+    for (int i = 0; i < all_; i += 2) {
+      const int second = i + 1 < all_ ? 1 : 0;
+      const double* row = at_.rows + i * stride;
+      Pack value[2], size[2], feel[2], spread[2];
+      for (int k = 0; k < 2; ++k) value[k] = size[k] = feel[k] = spread[k] = zero;
+      for (int j = 0; j < n_; ++j) {
+        const Pack x = get(at_.x, j), share = get(at_.share, j), root = get(at_.root, j);
+        for (int k = 0; k < 2; ++k) {
+          const Pack entry = get(row + k * second * stride, j);
+          const Pack term = entry * x, part = entry * root;
+          value[k] = value[k] + term;
+          size[k] = size[k] + magnitude(term);
+          feel[k] = larger(feel[k], magnitude(entry) * share);
+          spread[k] = fused(part, part, spread[k]);
+        }
+      }
+      for (int k = 0; k <= second; ++k) {
+        put(at_.feel, i + k, feel[k]);
+        choose_bound(i + k, value[k]);
+        const Pack limit = put_slack(i + k, value[k]);
+        Pack unit = larger(size[k] + magnitude(limit), square_root(spread[k]) * energy);
+        // A row whose terms are what rounding left is not measured by them.
+        const Pack felt = feel[k] * work;
+        unit = select(unit <= Pack(0x1.0p-50) * felt, felt, unit);
+        put(at_.unit, i + k, select(unit > zero, unit, one));
+      }
+    }
+  }
+  /// Of two bounds the one whose multiplier is there, else the nearer one; whether it is another.
+  CAROM_INLINE Mask choose_bound(int i, Pack value) {
+    const Pack one(1.0), tolerance(r_.rules.margin_tolerance);
+    const Pack low = get(at_.low, i), up = get(at_.up, i), felt = get(at_.feel, i) * get(at_.y, i);
+    const Mask has_low = low > Pack(-kernels::kInfinity), has_up = up < Pack(kernels::kInfinity);
+    const Pack nearer = select(up - value <= value - low, one, -one);
+    const Pack both = select(felt > tolerance, one, select(felt < -tolerance, -one, nearer));
+    const Pack chosen = select(has_up, select(has_low, both, one), select(has_low, -one, one));
+    const Pack before = get(at_.sign, i);
+    const Pack sign = select(is_equation(i), before, chosen);
+    put(at_.sign, i, sign);
+    return sign != before;
+  }
+  /// The limit that counts, zero where there is none.
+  CAROM_INLINE Pack put_slack(int i, Pack value) {
+    const Pack infinity(kernels::kInfinity);
+    const Pack bound = select(get(at_.sign, i) < Pack(0.0), get(at_.low, i), get(at_.up, i));
+    const Mask there = magnitude(bound) < infinity;
+    const Pack limit = select(there, bound, Pack(0.0));
+    put(at_.slack, i, select(there, side(i) * (limit - value), infinity));
+    return limit;
+  }
+
+  /// QpDerivative::wrong at most `most`.
+  Mask fits(Pack most) {
+    const Pack zero(0.0), one(1.0);
+    Mask good = every();
+    for (int j = 0; j < n_; ++j) {
+      const Pack unit = get(at_.column_unit, j);
+      good = good & (magnitude(get(at_.pull, j)) <= most * select(unit > zero, unit, one));
+    }
+    for (int i = 0; i < all_; ++i) {
+      const Pack open = get(at_.slack, i) / get(at_.unit, i), shut = closed(i);
+      const Mask there =
+          (-open <= most) & (-shut <= most) & (smaller(magnitude(open), magnitude(shut)) <= most);
+      const Mask equal = is_equation(i);
+      good = good & ((!is_bounded(i)) | (equal & (magnitude(open) <= most)) | ((!equal) & there));
+    }
+    return good;
+  }
+
+  /// Modes from slacks and multipliers: 1 held, -1 free, 0 doubtful. Lanes where one is another
+  /// than before. The margin leaves out doubts that rounding is all of.
+  Mask split(Pack tolerance) {
+    const Pack zero(0.0), one(1.0), infinity(kernels::kInfinity);
+    Mask changed = none();
+    doubtful_ = none();
+    margin_ = infinity;
+    for (int i = 0; i < all_; ++i) {
+      const Pack open = get(at_.slack, i) / get(at_.unit, i), shut = closed(i);
+      const Pack gap = larger(open, shut);
+      const Mask equal = is_equation(i);
+      const Mask doubtful = (!equal) & !(gap > tolerance);
+      doubtful_ = doubtful_ | doubtful;
+      const Mask counts = (!equal) & !(doubtful & (gap <= Pack(1e-9)));
+      margin_ = select(counts, smaller(margin_, select(gap > zero, gap, zero)), margin_);
+      const Pack mode = select(equal, one, select(doubtful, zero, select(shut >= open, one, -one)));
+      changed = changed | (get(at_.mode, i) != mode);
+      put(at_.mode, i, mode);
+    }
+    return changed;
+  }
+
+  /// The held rows of each lane, doubtful ones behind them, and their gradients. sorted: lanes
+  /// whose held rows stand in the order in which a subset of them is kept.
+  void list(unsigned lanes, unsigned sorted) {
+    int count[kWidth] = {};
+    const auto add = [&](auto&& belongs) {
+      for (int i = 0; i < all_; ++i) {
+        unsigned here = belongs(i) & lanes;
+        for (; here != 0; here &= here - 1) {
+          const int lane = kernels::lowest_bit(here);
+          row_[count[lane]++][lane] = i;
+        }
+      }
+    };
+    add([&](int i) { return is_held(i).bits(); });
+    double held[kWidth], listed[kWidth];
+    for (int lane = 0; lane < kWidth; ++lane) {
+      held[lane] = count[lane];
+      if ((sorted >> lane & 1U) != 0) sort(lane, count[lane]);
+    }
+    if (any_of(doubtful_)) add([&](int i) { return (!(get(at_.mode, i) != Pack(0.0))).bits(); });
+    most_ = 0;
+    for (int lane = 0; lane < kWidth; ++lane) {
+      listed[lane] = count[lane];
+      most_ = count[lane] > most_ ? count[lane] : most_;
+    }
+    held_count_ = Pack::load(held);
+    count_ = Pack::load(listed);
+    for (int i = 0; i < all_; ++i) {
+      for (int lane = 0; lane < kWidth; ++lane) rank_[i][lane] = n_ + most_;
+    }
+    for (int lane = 0; lane < kWidth; ++lane) {
+      const std::int64_t p = p_ + (lane < lanes_ ? lane : 0);
+      double* to = at_.held + lane;
+      for (int c = 0; c < most_; ++c) {
+        if (c >= count[lane]) {
+          row_[c][lane] = all_;
+          for (int j = 0; j < n_; ++j, to += kWidth) *to = 0.0;
+          continue;
+        }
+        const int i = row_[c][lane];
+        rank_[i][lane] = n_ + c;
+        const double* from = i < m_ ? r_.matrix + (p * m_ + i) * n_
+                                    : r_.cone_matrix + (p * (all_ - m_) + i - m_) * n_;
+        for (int j = 0; j < n_; ++j, to += kWidth) *to = from[j];
+      }
+    }
+  }
+  /// As QpDerivative::independent: equations first, then by their multipliers.
+  void sort(int lane, int count) {
+    const auto priority = [&](int i) {
+      const long at = static_cast<long>(i) * kWidth + lane;
+      const double felt = at_.feel[at] * certificate::absolute(at_.y[at]);
+      return at_.sign[at] == 0.0 ? kernels::kInfinity : felt;
+    };
+    for (int c = 1; c < count; ++c) {
+      const int kept = row_[c][lane];
+      int place = c;
+      for (; place > 0 && priority(row_[place - 1][lane]) < priority(kept); --place) {
+        row_[place][lane] = row_[place - 1][lane];
+      }
+      row_[place][lane] = kept;
+    }
+  }
+
+  /// What the factors left out: held rows that depend on others, of which those with the largest
+  /// multipliers stay, and doubtful rows that held ones imply. Lanes where that is so.
+  Mask settle(Mask good) {
+    const auto at = [](int c) { return Pack(static_cast<double>(c)); };
+    const auto left_out = [&](int c, Pack count) {
+      return (at(c) < count) & !factors_.is_kept(n_ + c);
+    };
+    dependent_ = none();
+    Mask unsorted = none();
+    for (int c = 0; c < most_; ++c) {
+      dependent_ = dependent_ | left_out(c, count_);
+      unsorted = unsorted | left_out(c, held_count_);
+    }
+    unsorted = unsorted & good;
+    if (any_of(unsorted)) {
+      list(good.bits(), unsorted.bits());
+      good = good & factors_.factor(n_, most_, at_.hessian, at_.held);
+    }
+    dependent_ = dependent_ & good;
+    if (!any_of(dependent_ | doubtful_)) return good;
+    for (int c = 0; c < most_; ++c) {
+      const Mask out = left_out(c, count_);
+      const Mask kept_in_doubt = (held_count_ <= at(c)) & (at(c) < count_) & !out;
+      good = good & !kept_in_doubt;
+      if (!any_of(out & good)) continue;
+      const Mask equation = out & !(gather_lanes<Isa>(at_.sign, row_[c]) != Pack(0.0));
+      good = good & !equation & ((!out) | factors_.depends(c, at_.share, kDepends, at_.work));
+    }
+    for (int c = 0; c < most_; ++c) {
+      const Mask out = left_out(c, count_);
+      if (!any_of(out)) continue;
+      double* row = at_.held + static_cast<long>(c) * n_ * kWidth;
+      for (int j = 0; j < n_; ++j) put(row, j, select(out, Pack(0.0), get(row, j)));
+    }
+    return good;
+  }
+
+  /// From the equations' right-hand sides, at_.right[0, n) and the rows' own values in `of_rows`.
+  CAROM_INLINE void take_rows(const double* of_rows) {
+    for (int c = 0; c < most_; ++c) put(at_.right, n_ + c, gather_lanes<Isa>(of_rows, row_[c]));
+    for (long i = n_ + most_; i < symmetric_order(n_ + most_); ++i) put(at_.right, i, Pack(0.0));
+  }
+  CAROM_INLINE void solve(bool refined = true) {
+    if (refined) {
+      factors_.solve(at_.right);
+    } else {
+      factors_.solve_once(at_.right);
+    }
+    put(at_.right, n_ + most_, Pack(0.0));  // of rows that are not held
+  }
+  /// Of the last solution, zero of rows that are not among the kept ones.
+  [[nodiscard]] CAROM_INLINE Pack of_row(int i) const {
+    return gather_lanes<Isa>(at_.right, rank_[i]);
+  }
+
+  /// One Newton step of the modes' equations; what it moved, in the rows' units.
+  Pack polish() {
+    const Pack zero(0.0);
+    for (int i = 0; i < all_; ++i) {
+      const Pack y = get(at_.y, i), slack = get(at_.slack, i);
+      put(at_.y_before, i, y);
+      put(at_.slack_before, i, slack);
+      const Mask held = is_held(i);
+      put(at_.y, i, select(held, y, zero));
+      put(at_.gain, i, select(held, side(i) * slack, zero));
+    }
+    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
+    take_rows(at_.gain);
+    solve();
+    for (int j = 0; j < n_; ++j) {
+      put(at_.x, j, get(at_.x, j) + get(at_.right, j));
+      put(at_.slope_before, j, get(at_.slope, j));
+    }
+    for (int i = 0; i < all_; ++i) put(at_.y, i, get(at_.y, i) + of_row(i));
+    each_product(at_.hessian, n_, at_.vector, at_.x,
+                 [&](int j, Pack sum, Pack) { put(at_.slope, j, sum); });
+    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.pull, j, sum); });
+    turned_ = none();
+    each_product(at_.rows, all_, nullptr, at_.x, [&](int i, Pack value, Pack) {
+      turned_ = turned_ | choose_bound(i, value);
+      put_slack(i, value);
+    });
+    Pack moved = zero;
+    for (int j = 0; j < n_; ++j) {
+      moved = larger(moved,
+                     magnitude(get(at_.slope, j) - get(at_.slope_before, j)) * get(at_.share, j));
+    }
+    for (int i = 0; i < all_; ++i) {
+      const Pack felt = get(at_.feel, i) * magnitude(get(at_.y, i) - get(at_.y_before, i));
+      moved = select(dependent_, moved, larger(moved, felt));
+      const Pack change =
+          magnitude(get(at_.slack, i) - get(at_.slack_before, i)) / get(at_.unit, i);
+      moved = select(is_bounded(i), larger(moved, change), moved);
+    }
+    return moved;
+  }
+
+  const QpDerivativeRange& r_;
+  int n_, m_, all_;
+  PackQpLayout<double*> at_;
+  PackSymmetric<Isa> factors_;
+  std::int64_t p_ = 0;
+  int lanes_ = 0;
+  int most_ = 0;                        // rows of the lane that lists most
+  int row_[kMostOfQpInPacks][kWidth];   // the c-th row of a lane's list; all_: none
+  int rank_[kMostOfQpInPacks][kWidth];  // of a row's unknown; n + most_: none
+  int used_[kMostOfQpInPacks + 1];
+  Mask doubtful_, dependent_, turned_;
+  Pack held_count_{0.0}, count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
+};
+
+}  // namespace carom::cpu::simd
