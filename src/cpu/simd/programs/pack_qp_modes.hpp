@@ -461,7 +461,7 @@ class PackQpModes {
     }
     each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
     take_rows(at_.gain);
-    solve();
+    solve(false);  // a step from an answer is its refinement
     for (int j = 0; j < n_; ++j) {
       put(at_.x, j, get(at_.x, j) + get(at_.right, j));
       put(at_.slope_before, j, get(at_.slope, j));

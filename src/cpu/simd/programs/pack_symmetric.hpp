@@ -12,7 +12,7 @@ namespace carom::cpu::simd {
 /// Rows that the tiles of PackSymmetric take at a time.
 inline constexpr long kSymmetricTile = 4;
 /// Rows and columns of its factors for `size` unknowns.
-constexpr long symmetric_order(long size) {
+CAROM_INLINE constexpr long symmetric_order(long size) {
   return (size + kSymmetricTile - 1) / kSymmetricTile * kSymmetricTile;
 }
 
@@ -27,7 +27,7 @@ struct PackSymmetricLayout {
   Memory sums;
 
   PackSymmetricLayout() = default;
-  constexpr PackSymmetricLayout(kernels::Arena<Memory>& arena, long order)
+  CAROM_INLINE constexpr PackSymmetricLayout(kernels::Arena<Memory>& arena, long order)
       : factors(arena.take(order * order)),
         strip(arena.take(kSymmetricTile * order)),
         inverse(arena.take(order)),

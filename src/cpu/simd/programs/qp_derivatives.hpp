@@ -52,7 +52,7 @@ struct PackQpLayout {
   Memory factors;
 
   PackQpLayout() = default;
-  constexpr PackQpLayout(kernels::Arena<Memory>& arena, long n, long r, long width)
+  CAROM_INLINE constexpr PackQpLayout(kernels::Arena<Memory>& arena, long n, long r, long width)
       : hessian(arena.take(width * n * n)),
         rows(arena.take(width * r * n)),
         held(arena.take(width * r * n)) {
