@@ -155,9 +155,8 @@ void add_qps(const std::string& name, const std::function<QpBatch()>& make) {
   const auto along = share([set] {
     const QpBatch& batch = set->get().batch;
     QpDirection direction;
-    direction.vector = drawn(batch.vector.size(), 2);
-    direction.lower = drawn(batch.lower.size(), 3);
-    direction.upper = drawn(batch.upper.size(), 4);
+    direction.hessian = drawn(batch.hessian.size(), 2);
+    direction.vector = drawn(batch.vector.size(), 3);
     return direction;
   });
   add_way(name + "/jvp", count, [set, along] {

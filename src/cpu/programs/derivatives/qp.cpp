@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 #include "core/arrays.hpp"
 #include "cpu/programs/derivatives/driver.hpp"
@@ -18,18 +17,6 @@ using derivatives::kNone;
 using derivatives::QpDerivative;
 using derivatives::Report;
 
-/// Which cone rows are equations; none where a second-order cone of two rows or more is there,
-/// which packs do not take.
-std::vector<char> equations_of_cones(const QpBatch& batch) {
-  std::vector<char> equations(1);
-  for (const Cone& cone : batch.cones) {
-    if (cone.kind == ConeKind::second_order && cone.size > 1) return {};
-    equations.insert(equations.end() - 1, static_cast<std::size_t>(cone.size),
-                     cone.kind == ConeKind::zero);
-  }
-  return equations;
-}
-
 /// Packs take what they can of a range that `bind` gives them; else call(problem, derivative,
 /// report) where the answer has modes with regular equations, refuse(problem) where not, then the
 /// report.
@@ -40,8 +27,7 @@ void each_qp(const QpBatch& batch, const QpResult& answer, const DerivativeSetti
   const derivatives::DerivativeRules rules = rules_of(settings);
   const derivatives::QpShape shape{n, m, k, static_cast<int>(batch.cones.size()),
                                    batch.cones.data()};
-  const std::vector<char> equations = equations_of_cones(batch);
-  const bool packed = n + m + k <= simd::kMostOfQpInPacks && !equations.empty();
+  const bool packed = n + m + k <= simd::kMostOfQpInPacks;
   const simd::DerivativeCode& code = simd::derivative_code(simd::instruction_set());
   const auto alone = [&](std::int64_t p, DerivativeMemory& memory) {
     derivatives::QpView problem;
@@ -65,7 +51,8 @@ void each_qp(const QpBatch& batch, const QpResult& answer, const DerivativeSetti
     packs.variables = n;
     packs.rows = m;
     packs.cone_rows = k;
-    packs.equation = equations.data();
+    packs.cones = static_cast<int>(batch.cones.size());
+    packs.cone = batch.cones.data();
     packs.solution = answer.solution.data();
     packs.dual = answer.dual.data();
     packs.cone_dual = answer.cone_dual.data();

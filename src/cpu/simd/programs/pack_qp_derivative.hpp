@@ -18,6 +18,8 @@ class PackQpDerivative : PackQpModes<Isa> {
   using Modes::each_transposed;
   using Modes::factors_;
   using Modes::get;
+  using Modes::in_cone;
+  using Modes::is_edge;
   using Modes::is_held;
   using Modes::kWidth;
   using Modes::lanes_;
@@ -25,10 +27,11 @@ class PackQpDerivative : PackQpModes<Isa> {
   using Modes::most_;
   using Modes::n_;
   using Modes::none;
-  using Modes::of_row;
   using Modes::p_;
   using Modes::put;
   using Modes::r_;
+  using Modes::share_in_edge;
+  using Modes::spread_rows;
   using typename Modes::Mask;
   using typename Modes::Pack;
 
@@ -95,10 +98,11 @@ class PackQpDerivative : PackQpModes<Isa> {
     for (int i = 0; i < all_; ++i) asks = asks | (is_held(i) & (get(at_.wish, i) != zero));
     good_ = good_ & !(this->dependent_ & asks);
     if (!any_of(good_)) return;
+    this->take_curvature(at_.wish);
     this->take_rows(at_.wish);
     this->solve();
     for (int j = 0; j < n_; ++j) put(at_.adjoint, j, get(at_.right, j));
-    for (int i = 0; i < all_; ++i) put(at_.e, i, of_row(i));
+    spread_rows(at_.wish, at_.e);
     certify(adjoint_residual());
     if (!any_of(good_)) return;
     write_all();
@@ -109,7 +113,7 @@ class PackQpDerivative : PackQpModes<Isa> {
   }
   /// P a + A'e = g, and A a = what held rows were asked for: by the problem's rows and the modes.
   Pack adjoint_residual() {
-    const Pack size = factors_.size_in_units(at_.right), zero(0.0);
+    const Pack size = factors_.size_in_units(at_.right);
     MaxOf worst;
     each_product(at_.hessian, n_, nullptr, at_.adjoint, [&](int j, Pack sum, Pack terms) {
       put(at_.pull, j, sum - get(at_.g, j));
@@ -119,12 +123,33 @@ class PackQpDerivative : PackQpModes<Isa> {
       const Pack before = magnitude(get(at_.pull, j));
       worst.add(share_of(sum, get(at_.work, j) + (terms - before)));
     });
-    each_held_product(at_.adjoint, [&](int i, Pack sum, Pack terms, Pack typical) {
-      const Pack wish = get(at_.wish, i);
-      const Pack share = share_of(sum - wish, terms + magnitude(wish) + typical * size);
-      worst.add(select(is_held(i), share, zero));
-    });
+    judge_held(at_.adjoint, at_.wish, size, worst);
     return worst.value;
+  }
+  /// A v = values in held rows, and edges' equations of them.
+  void judge_held(const double* v, const double* values, Pack size, MaxOf& worst) {
+    const Pack zero(0.0);
+    each_held_product(v, [&](int i, Pack sum, Pack terms, Pack typical) {
+      const Pack value = get(values, i);
+      const Pack missing = sum - value, all_terms = terms + magnitude(value) + typical * size;
+      if (in_cone(i)) {
+        put(at_.gap, i, missing);
+        put(at_.asked, i, all_terms);
+      }
+      const Mask own = in_cone(i) ? is_held(i) & !is_edge(i) : is_held(i);
+      worst.add(select(own, share_of(missing, all_terms), zero));
+    });
+    this->each_cone([&](int, int first, int behind) {
+      const Mask edge = is_edge(first);
+      if (!any_of(edge & good_)) return;
+      Pack sum = zero, terms = zero;
+      for (int i = first; i < behind; ++i) {
+        const Pack share = share_in_edge(i);
+        sum = sum + share * get(at_.gap, i);
+        terms = terms + magnitude(share) * get(at_.asked, i);
+      }
+      worst.add(select(edge, share_of(sum, terms), zero));
+    });
   }
   /// done(i, sum, size, typical) of rows that some lane holds: A_i v, the magnitudes of its terms
   /// and those of unknowns that are 1 in their units.
@@ -185,39 +210,54 @@ class PackQpDerivative : PackQpModes<Isa> {
       }
       put(at_.right, j, -(value + by_a * a + by_x * x));
     }
+    this->take_curvature(at_.gain);
     this->take_rows(at_.gain);
     this->solve(false);
-    reach_along();
+    spread_rows(at_.gain, at_.wish);
+    reach_along(at_.wish);
     reach_ = select(this->dependent_, zero, reach_);
   }
   /// The largest step along the rates in at_.right that keeps signs and states, to first order;
-  /// at_.gain: what each row's slack gains at fixed x.
-  void reach_along() {
+  /// at_.gain: what each row's slack gains at fixed x; dz: of multipliers.
+  void reach_along(const double* dz) {
     const Pack zero(0.0), one(1.0);
     reach_ = Pack(kernels::kInfinity);
     each_product(at_.rows, all_, nullptr, at_.right, [&](int i, Pack sum, Pack) {
+      if (in_cone(i)) return;
       const Mask held = is_held(i);
       const Pack sign = get(at_.sign, i);
-      const Pack rate = sign * select(held, of_row(i), get(at_.gain, i) - sum);
+      const Pack rate = sign * select(held, get(dz, i), get(at_.gain, i) - sum);
       const Pack value = select(held, sign * get(at_.y, i), get(at_.slack, i));
       const Mask falls = (rate < zero) & this->is_bounded(i);
       reach_ = select(falls, smaller(reach_, value / select(falls, -rate, one)), reach_);
+    });
+    this->each_cone([&](int, int first, int behind) {
+      reach_ = smaller(reach_, this->reach_of_cone(first, behind, dz, at_.rate));
     });
   }
 
   void tangent() {
     const Pack zero(0.0);
     const auto& d = r_.direction;
-    good_ = good_ & !this->dependent_;
+    // Of rows that depend on each other only the bounds may move.
+    if (d.matrix != nullptr || d.cone_matrix != nullptr) good_ = good_ & !this->dependent_;
     if (!any_of(good_)) return;
     fetch_direction();
     for (int j = 0; j < n_; ++j) put(at_.right, j, get(at_.g, j));
+    this->take_curvature(at_.gain);
     this->take_rows(at_.gain);
     this->solve();
-    for (int i = 0; i < all_; ++i) put(at_.e, i, of_row(i));
+    spread_rows(at_.gain, at_.e);
     certify(tangent_residual());
     if (!any_of(good_)) return;
-    if (r_.rules.reach) reach_along();
+    if (r_.rules.reach) {
+      reach_along(at_.e);
+      reach_ = select(this->dependent_, zero, reach_);
+    }
+    for (int i = 0; i < all_; ++i) {  // whose multipliers are not unique
+      const Mask unknown = this->dependent_ & is_held(i);
+      put(at_.e, i, select(unknown, Pack(derivatives::kNone), get(at_.e, i)));
+    }
     Pack objective = zero;
     for (int j = 0; j < n_; ++j) objective = objective + get(at_.slope, j) * get(at_.right, j);
     put(at_.work, 0, objective);
@@ -280,7 +320,7 @@ class PackQpDerivative : PackQpModes<Isa> {
   }
   /// P dx + A'dy = g, and what held rows say.
   Pack tangent_residual() {
-    const Pack size = factors_.size_in_units(at_.right), zero(0.0);
+    const Pack size = factors_.size_in_units(at_.right);
     MaxOf worst;
     each_product(at_.hessian, n_, nullptr, at_.right, [&](int j, Pack sum, Pack terms) {
       put(at_.pull, j, sum - get(at_.g, j));
@@ -290,11 +330,7 @@ class PackQpDerivative : PackQpModes<Isa> {
       const Pack before = magnitude(get(at_.pull, j));
       worst.add(share_of(sum, get(at_.work, j) + (terms - before)));
     });
-    each_held_product(at_.right, [&](int i, Pack sum, Pack terms, Pack typical) {
-      const Pack gain = get(at_.gain, i);
-      const Pack share = share_of(gain - sum, terms + magnitude(gain) + typical * size);
-      worst.add(select(is_held(i), share, zero));
-    });
+    judge_held(at_.right, at_.gain, size, worst);
     return worst.value;
   }
   /// What the direction itself says of the objective.

@@ -1,172 +1,104 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <carom/certificate.hpp>
-#include <carom/device/numeric.hpp>
 
-#include "cpu/simd/gather.hpp"
-#include "cpu/simd/programs/qp_derivatives.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/programs/pack_qp_cones.hpp"
 
 namespace carom::cpu::simd {
 
 /// derivatives::QpDerivative::modes of a problem a lane, as far as an answer needs it that keeps
-/// its modes while it is polished: P definite, no second-order cones, every doubtful row a
+/// its modes while it is polished: P definite, cones between no states, every doubtful row a
 /// combination of held ones.
 template <class Isa>
-class PackQpModes {
+class PackQpModes : protected PackQpCones<Isa> {
+  using Cones = PackQpCones<Isa>;
+
  protected:
-  using Pack = typename Isa::Pack;
-  using Mask = typename Isa::Mask;
-  static constexpr int kWidth = Isa::kWidth;
+  using Cones::all_;
+  using Cones::at_;
+  using Cones::closed;
+  using Cones::cones_;
+  using Cones::each_product;
+  using Cones::each_transposed;
+  using Cones::edged_;
+  using Cones::every;
+  using Cones::factors_;
+  using Cones::fetch;
+  using Cones::fetch_rows;
+  using Cones::first_;
+  using Cones::get;
+  using Cones::in_cone;
+  using Cones::is_bounded;
+  using Cones::is_edge;
+  using Cones::is_equation;
+  using Cones::is_held;
+  using Cones::kWidth;
+  using Cones::lanes_;
+  using Cones::m_;
+  using Cones::n_;
+  using Cones::none;
+  using Cones::owner_;
+  using Cones::p_;
+  using Cones::put;
+  using Cones::r_;
+  using Cones::share_in_edge;
+  using Cones::side;
+  using Cones::unclear_;
+  using typename Cones::Mask;
+  using typename Cones::Pack;
   /// A row that depends on others does so to this share of its length.
   static constexpr double kDepends = 1e-11;
+  /// A step of Newton's method at edges that leaves only rounding behind, and how many there are.
+  static constexpr double kSettled = 1e-9;
+  static constexpr int kMostRounds = 4;
 
-  explicit PackQpModes(const QpDerivativeRange& range)
-      : r_(range),
-        n_(range.variables),
-        m_(range.rows),
-        all_(range.rows + range.cone_rows),
-        at_(kernels::placed<PackQpLayout>(range.reals, static_cast<long>(n_),
-                                          static_cast<long>(all_), static_cast<long>(kWidth))),
-        factors_(at_.factors, symmetric_order(n_ + all_)) {
-    for (double* array : {at_.low, at_.up, at_.y, at_.sign, at_.slack, at_.unit, at_.feel, at_.mode,
-                          at_.e, at_.wish, at_.gain}) {
-      put(array, all_, Pack(0.0));
-    }
-  }
-
-  static CAROM_INLINE Pack get(const double* array, long i) {
-    return Pack::load(array + i * kWidth);
-  }
-  static CAROM_INLINE void put(double* array, long i, Pack value) {
-    value.store_doubles(array + i * kWidth);
-  }
-  template <class Array>
-  CAROM_INLINE void fetch(const Array* from, long count, double* to) const {
-    const double* at[kWidth];
-    for (int lane = 0; lane < kWidth; ++lane) {
-      at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
-    }
-    spread<kWidth>(at, static_cast<int>(count), to);
-  }
-  /// Of rows and of cone rows behind them; zeros where an array is missing.
-  CAROM_INLINE void fetch_rows(const double* rows, const double* cone_rows, double* to) const {
-    if (rows != nullptr) {
-      fetch(rows, m_, to);
-    } else {
-      for (int i = 0; i < m_; ++i) put(to, i, Pack(0.0));
-    }
-    double* behind = to + static_cast<long>(m_) * kWidth;
-    if (cone_rows != nullptr) {
-      fetch(cone_rows, all_ - m_, behind);
-    } else {
-      for (int i = m_; i < all_; ++i) put(to, i, Pack(0.0));
-    }
-  }
-  static CAROM_INLINE Mask none() { return Mask::from_bits(0); }
-  static CAROM_INLINE Mask every() { return Pack(0.0) <= Pack(0.0); }
-
-  /// call(i, count): i to i + count of [0, n) at a time, so that chains of sums run side by side.
-  template <class Call>
-  static CAROM_INLINE void each_four(int n, Call&& call) {
-    int i = 0;
-    for (; i + 4 <= n; i += 4) call(i, std::integral_constant<int, 4>());
-    for (; i < n; ++i) call(i, std::integral_constant<int, 1>());
-  }
-  /// done(i, sum, size): sum = add_i + sum_j M_ij v_j over the rows of M [rows, n], and the
-  /// magnitudes of its terms.
-  template <class Done>
-  CAROM_INLINE void each_product(const double* matrix, int rows, const double* add, const double* v,
-                                 Done&& done) const {
-    const long stride = static_cast<long>(n_) * kWidth;
-    each_four(rows, [&](int i, auto count) {
-      constexpr int kRows = decltype(count)::value;
-      Pack sum[kRows], size[kRows];
-      for (int r = 0; r < kRows; ++r) sum[r] = add != nullptr ? get(add, i + r) : Pack(0.0);
-      for (int r = 0; r < kRows; ++r) size[r] = magnitude(sum[r]);
-      const double* row = matrix + i * stride;
-      for (int j = 0; j < n_; ++j) {
-        const Pack by = get(v, j);
-        for (int r = 0; r < kRows; ++r) {
-          const Pack term = get(row + r * stride, j) * by;
-          sum[r] = sum[r] + term;
-          size[r] = size[r] + magnitude(term);
-        }
-      }
-      for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
-    });
-  }
-  /// The same over columns j of the rows: add_j + sum_i A_ij v_i.
-  template <class Done>
-  CAROM_INLINE void each_transposed(const double* add, const double* v, Done&& done) {
-    int count = 0;
-    for (int i = 0; i < all_; ++i) {
-      used_[count] = i;
-      count += static_cast<int>(any_of(get(v, i) != Pack(0.0)));
-    }
-    const long stride = static_cast<long>(n_) * kWidth;
-    each_four(n_, [&](int j, auto columns) {
-      constexpr int kColumns = decltype(columns)::value;
-      Pack sum[kColumns], size[kColumns];
-      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
-      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
-      for (int k = 0; k < count; ++k) {
-        const Pack by = get(v, used_[k]);
-        const double* row = at_.rows + used_[k] * stride;
-        for (int c = 0; c < kColumns; ++c) {
-          const Pack term = get(row, j + c) * by;
-          sum[c] = sum[c] + term;
-          size[c] = size[c] + magnitude(term);
-        }
-      }
-      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
-    });
-  }
-
-  [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(at_.mode, i) > Pack(0.0); }
-  [[nodiscard]] CAROM_INLINE Mask is_equation(int i) const {
-    return !(get(at_.sign, i) != Pack(0.0));
-  }
-  [[nodiscard]] CAROM_INLINE Mask is_bounded(int i) const {
-    return get(at_.slack, i) < Pack(kernels::kInfinity);
-  }
-  [[nodiscard]] CAROM_INLINE Pack side(int i) const {
-    return select(get(at_.sign, i) < Pack(0.0), Pack(-1.0), Pack(1.0));
-  }
-  /// Of the multiplier, in the row's unit.
-  [[nodiscard]] CAROM_INLINE Pack closed(int i) const {
-    return get(at_.sign, i) * get(at_.y, i) * get(at_.feel, i);
-  }
+  explicit PackQpModes(const QpDerivativeRange& range) : Cones(range) {}
 
   /// Lanes that have modes; at_.mode, at_.x, at_.y, at_.slack, the factors and what a report says.
   Mask modes() {
     Mask good = load();
     if (!any_of(good)) return good;
+    const Pack most(cones_ > 0 ? derivatives::kLargestShiftOfQp : derivatives::kLargestShift);
     measure();
     good = good & fits(Pack(derivatives::kLargestShift));
     split(Pack(r_.rules.margin_tolerance));
-    list(good.bits(), 0);
-    good = good & factors_.factor(n_, most_, at_.hessian, at_.held);
-    good = good & settle(good);
+    good = assembled(good & !unclear_);
+    shift_ = Pack(0.0);
+    for (int round = 0; round < kMostRounds && any_of(good); ++round) {
+      if (round > 0) good = assembled(good);
+      const Pack moved = polish();
+      shift_ = larger(shift_, moved);
+      const Pack tolerance = larger(Pack(r_.rules.margin_tolerance), Pack(10.0) * moved);
+      good = good & !turned_ & (shift_ <= most);
+      // Doubts are settled by rows that depend on each other, not by what the polish moved.
+      good = good & ((!doubtful_) | (moved <= Pack(0.1 * r_.rules.margin_tolerance)));
+      good = good & !split(tolerance) & fits(Pack(10.0) * tolerance) & !unclear_;
+      // Equations of edges change with the answer; that converges quadratically.
+      const Mask rough = edged_ & !(moved <= Pack(kSettled));
+      if (round + 1 == kMostRounds) good = good & !rough;
+      if (!any_of(good & rough)) break;
+    }
+    if (any_of(good & edged_)) good = assembled(good);
     if (!any_of(good)) return good;
     factors_.measure();
-    const Pack moved = polish();
-    shift_ = moved;
-    const Pack tolerance = larger(Pack(r_.rules.margin_tolerance), Pack(10.0) * moved);
-    good = good & !turned_ & (moved <= Pack(derivatives::kLargestShift));
-    // Doubts are settled by rows that depend on each other, not by what the polish moved.
-    good = good & ((!doubtful_) | (moved <= Pack(0.1 * r_.rules.margin_tolerance)));
-    good = good & !split(tolerance) & fits(Pack(10.0) * tolerance);
-    if (!any_of(good)) return good;
     for (int i = 0; i < all_; ++i) {
       put(at_.mode, i, select(get(at_.mode, i) != Pack(0.0), get(at_.mode, i), Pack(1.0)));
     }
     condition_ = factors_.condition();
     return good;
   }
+
+  /// Lanes of `good` whose modes' equations are factored.
+  Mask assembled(Mask good) {
+    if (cones_ > 0) this->bend();
+    list(good.bits(), 0);
+    good = good & factors_.factor(n_, most_, definite(), at_.held);
+    good = good & settle(good);
+    return good & !(dependent_ & edged_);
+  }
+  [[nodiscard]] const double* definite() const { return cones_ > 0 ? at_.definite : at_.hessian; }
 
   /// The problem and its answer; lanes that are solved and finite.
   Mask load() {
@@ -192,8 +124,10 @@ class PackQpModes {
     fetch_rows(r_.lower, r_.cone_vector, at_.low);
     fetch_rows(r_.upper, r_.cone_vector, at_.up);
     fetch_rows(r_.dual, r_.cone_dual, at_.y);
-    for (int i = m_; i < all_; ++i) {
-      if (r_.equation[i - m_] == 0) put(at_.low, i, -infinity);
+    for (int i = m_, c = 0; c < r_.cones; ++c) {
+      for (const int behind = i + r_.cone[c].size; i < behind; ++i) {
+        if (r_.cone[c].kind != ConeKind::zero) put(at_.low, i, -infinity);
+      }
     }
     for (int j = 0; j < n_; ++j) good = good & (magnitude(get(at_.x, j)) < infinity);
     for (int i = 0; i < all_; ++i) {
@@ -265,6 +199,7 @@ class PackQpModes {
         put(at_.unit, i + k, select(unit > zero, unit, one));
       }
     }
+    this->share_units();
   }
   /// Of two bounds the one whose multiplier is there, else the nearer one; whether it is another.
   CAROM_INLINE Mask choose_bound(int i, Pack value) {
@@ -298,6 +233,7 @@ class PackQpModes {
       good = good & (magnitude(get(at_.pull, j)) <= most * select(unit > zero, unit, one));
     }
     for (int i = 0; i < all_; ++i) {
+      if (in_cone(i)) continue;
       const Pack open = get(at_.slack, i) / get(at_.unit, i), shut = closed(i);
       const Mask there =
           (-open <= most) & (-shut <= most) & (smaller(magnitude(open), magnitude(shut)) <= most);
@@ -315,6 +251,7 @@ class PackQpModes {
     doubtful_ = none();
     margin_ = infinity;
     for (int i = 0; i < all_; ++i) {
+      if (in_cone(i)) continue;
       const Pack open = get(at_.slack, i) / get(at_.unit, i), shut = closed(i);
       const Pack gap = larger(open, shut);
       const Mask equal = is_equation(i);
@@ -326,7 +263,7 @@ class PackQpModes {
       changed = changed | (get(at_.mode, i) != mode);
       put(at_.mode, i, mode);
     }
-    return changed;
+    return changed | this->split_cones(tolerance, margin_);
   }
 
   /// The held rows of each lane, doubtful ones behind them, and their gradients. sorted: lanes
@@ -342,7 +279,10 @@ class PackQpModes {
         }
       }
     };
-    add([&](int i) { return is_held(i).bits(); });
+    add([&](int i) {
+      const bool follows = in_cone(i) && owner_[i] != i;
+      return (follows ? is_held(i) & !is_edge(i) : is_held(i)).bits();
+    });
     double held[kWidth], listed[kWidth];
     for (int lane = 0; lane < kWidth; ++lane) {
       held[lane] = count[lane];
@@ -370,11 +310,21 @@ class PackQpModes {
         }
         const int i = row_[c][lane];
         rank_[i][lane] = n_ + c;
+        if (at_.edge[static_cast<long>(i) * kWidth + lane] != 0.0) {
+          const double* from = at_.normal + lane + static_cast<long>(cone_of(i)) * n_ * kWidth;
+          for (int j = 0; j < n_; ++j, to += kWidth) *to = from[static_cast<long>(j) * kWidth];
+          continue;
+        }
         const double* from = i < m_ ? r_.matrix + (p * m_ + i) * n_
                                     : r_.cone_matrix + (p * (all_ - m_) + i - m_) * n_;
         for (int j = 0; j < n_; ++j, to += kWidth) *to = from[j];
       }
     }
+  }
+  [[nodiscard]] int cone_of(int first) const {
+    int c = 0;
+    while (first_[c] != first) ++c;
+    return c;
   }
   /// As QpDerivative::independent: equations first, then by their multipliers.
   void sort(int lane, int count) {
@@ -409,7 +359,7 @@ class PackQpModes {
     unsorted = unsorted & good;
     if (any_of(unsorted)) {
       list(good.bits(), unsorted.bits());
-      good = good & factors_.factor(n_, most_, at_.hessian, at_.held);
+      good = good & factors_.factor(n_, most_, definite(), at_.held);
     }
     dependent_ = dependent_ & good;
     if (!any_of(dependent_ | doubtful_)) return good;
@@ -430,22 +380,64 @@ class PackQpModes {
     return good;
   }
 
-  /// From the equations' right-hand sides, at_.right[0, n) and the rows' own values in `of_rows`.
-  CAROM_INLINE void take_rows(const double* of_rows) {
+  /// at_.right behind [0, n) from the rows' own values.
+  CAROM_INLINE void take_rows(const double* of_each_row) {
+    const double* of_rows = this->of_equations(of_each_row);
     for (int c = 0; c < most_; ++c) put(at_.right, n_ + c, gather_lanes<Isa>(of_rows, row_[c]));
     for (long i = n_ + most_; i < symmetric_order(n_ + most_); ++i) put(at_.right, i, Pack(0.0));
   }
-  CAROM_INLINE void solve(bool refined = true) {
+  void solve(bool refined = true) {
+    put(at_.right, n_ + most_, Pack(0.0));  // of rows that are not held
+    const long stride = static_cast<long>(n_) * kWidth;
+    this->each_cone([&](int c, int first, int) {
+      const Mask edge = is_edge(first);
+      if (!any_of(edge)) return;
+      const Pack value = select(edge, of_row(first), Pack(0.0));
+      const double* k = at_.bend + c * stride;
+      for (int j = 0; j < n_; ++j) put(at_.right, j, fused(get(k, j), value, get(at_.right, j)));
+    });
     if (refined) {
       factors_.solve(at_.right);
     } else {
       factors_.solve_once(at_.right);
     }
-    put(at_.right, n_ + most_, Pack(0.0));  // of rows that are not held
+    put(at_.right, n_ + most_, Pack(0.0));
+    this->each_cone([&](int c, int first, int) {
+      const Mask edge = is_edge(first);
+      if (!any_of(edge)) return;
+      const double* k = at_.bend + c * stride;
+      Pack sum(0.0);
+      for (int j = 0; j < n_; ++j) sum = fused(get(k, j), get(at_.right, j), sum);
+      double change[kWidth];
+      select(edge, sum, Pack(0.0)).store(change);
+      for (int lane = 0; lane < kWidth; ++lane) {
+        at_.right[static_cast<long>(rank_[first][lane]) * kWidth + lane] += change[lane];
+      }
+    });
+    put(at_.right, n_ + most_, Pack(0.0));
   }
   /// Of the last solution, zero of rows that are not among the kept ones.
   [[nodiscard]] CAROM_INLINE Pack of_row(int i) const {
     return gather_lanes<Isa>(at_.right, rank_[i]);
+  }
+
+  /// Multipliers' rates of all rows from the last solution, whose equations had `values`; at_.rate:
+  /// the slacks' rates of rows of cones.
+  void spread_rows(const double* values, double* to) {
+    const long stride = static_cast<long>(n_) * kWidth;
+    for (int i = 0; i < all_; ++i) {
+      if (!in_cone(i)) {
+        put(to, i, of_row(i));
+        continue;
+      }
+      Pack sum = get(values, i);
+      const double* row = at_.rows + i * stride;
+      for (int j = 0; j < n_; ++j) sum = sum - get(row, j) * get(at_.right, j);
+      put(at_.rate, i, sum);
+      const Pack bent = get(at_.tau, i) * this->reflected(i, sum);
+      const Pack at_edge = share_in_edge(i) * of_row(owner_[i]) + bent;
+      put(to, i, select(is_edge(i), at_edge, of_row(i)));
+    }
   }
 
   /// One Newton step of the modes' equations; what it moved, in the rows' units.
@@ -458,6 +450,10 @@ class PackQpModes {
       const Mask held = is_held(i);
       put(at_.y, i, select(held, y, zero));
       put(at_.gain, i, select(held, side(i) * slack, zero));
+      if (!in_cone(i)) continue;  // z = tau R s, and g'dx = s'R s / 2
+      const Mask edge = is_edge(i);
+      put(at_.y, i, select(edge, get(at_.tau, i) * share_in_edge(i), get(at_.y, i)));
+      put(at_.gain, i, select(edge, Pack(0.5) * slack, get(at_.gain, i)));
     }
     each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
     take_rows(at_.gain);
@@ -467,14 +463,22 @@ class PackQpModes {
       put(at_.slope_before, j, get(at_.slope, j));
     }
     for (int i = 0; i < all_; ++i) put(at_.y, i, get(at_.y, i) + of_row(i));
+    this->each_cone([&](int, int first, int behind) {
+      const Pack tau = get(at_.tau, first) + of_row(first);
+      for (int i = first; i < behind; ++i) put(at_.tau, i, tau);
+    });
     each_product(at_.hessian, n_, at_.vector, at_.x,
                  [&](int j, Pack sum, Pack) { put(at_.slope, j, sum); });
-    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.pull, j, sum); });
     turned_ = none();
     each_product(at_.rows, all_, nullptr, at_.x, [&](int i, Pack value, Pack) {
       turned_ = turned_ | choose_bound(i, value);
       put_slack(i, value);
     });
+    for (int i = m_; i < all_; ++i) {
+      if (!in_cone(i)) continue;
+      put(at_.y, i, select(is_edge(i), get(at_.tau, i) * share_in_edge(i), get(at_.y, i)));
+    }
+    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.pull, j, sum); });
     Pack moved = zero;
     for (int j = 0; j < n_; ++j) {
       moved = larger(moved,
@@ -490,16 +494,9 @@ class PackQpModes {
     return moved;
   }
 
-  const QpDerivativeRange& r_;
-  int n_, m_, all_;
-  PackQpLayout<double*> at_;
-  PackSymmetric<Isa> factors_;
-  std::int64_t p_ = 0;
-  int lanes_ = 0;
   int most_ = 0;                        // rows of the lane that lists most
   int row_[kMostOfQpInPacks][kWidth];   // the c-th row of a lane's list; all_: none
   int rank_[kMostOfQpInPacks][kWidth];  // of a row's unknown; n + most_: none
-  int used_[kMostOfQpInPacks + 1];
   Mask doubtful_, dependent_, turned_;
   Pack held_count_{0.0}, count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
 };

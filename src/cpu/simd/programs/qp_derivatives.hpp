@@ -24,7 +24,8 @@ inline constexpr int kMostOfQpInPacks = 128;
 struct QpDerivativeRange : QpBatchArrays<ConstPointer> {
   std::int64_t begin, end;
   int variables, rows, cone_rows;
-  const char* equation;  ///< [cone_rows], whether of the zero cone
+  int cones;
+  const Cone* cone;
   const double* solution;
   const double* dual;
   const double* cone_dual;
@@ -42,11 +43,14 @@ struct QpDerivativeRange : QpBatchArrays<ConstPointer> {
 /// Of packs of `width` lanes; vectors have a zero behind their end. r: rows and cone rows.
 template <class Memory>
 struct PackQpLayout {
-  Memory hessian;  ///< both halves, [n, n]
-  Memory rows;     ///< [r, n]
-  Memory held;     ///< of each lane, [r, n]
+  Memory hessian;       ///< both halves, [n, n]
+  Memory definite;      ///< what is factored in its place where there are cones
+  Memory normal, bend;  ///< g and k of each cone, [n] each, of r / 2 cones at most
+  Memory rows;          ///< [r, n]
+  Memory held;          ///< of each lane, [r, n]
   Memory vector, x, slope, slope_before, pull, column_unit, root, share, g, adjoint;        ///< [n]
   Memory low, up, y, y_before, sign, slack, slack_before, unit, feel, mode, e, wish, gain;  ///< [r]
+  Memory asked, edge, tau, rate, gap;                                                       ///< [r]
   Memory right;  ///< right-hand side and solution, [n + r]
   Memory work;   ///< [n + r]
   Memory factors;
@@ -54,6 +58,9 @@ struct PackQpLayout {
   PackQpLayout() = default;
   CAROM_INLINE constexpr PackQpLayout(kernels::Arena<Memory>& arena, long n, long r, long width)
       : hessian(arena.take(width * n * n)),
+        definite(arena.take(width * n * n)),
+        normal(arena.take(width * (r / 2) * n)),
+        bend(arena.take(width * (r / 2) * n)),
         rows(arena.take(width * r * n)),
         held(arena.take(width * r * n)) {
     for (Memory* array :
@@ -61,7 +68,7 @@ struct PackQpLayout {
       *array = arena.take(width * (n + 1));
     }
     for (Memory* array : {&low, &up, &y, &y_before, &sign, &slack, &slack_before, &unit, &feel,
-                          &mode, &e, &wish, &gain}) {
+                          &mode, &e, &wish, &gain, &asked, &edge, &tau, &rate, &gap}) {
       *array = arena.take(width * (r + 1));
     }
     right = arena.take(width * (symmetric_order(n + r) + 1));
