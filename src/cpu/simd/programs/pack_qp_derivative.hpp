@@ -258,14 +258,13 @@ class PackQpDerivative : PackQpModes<Isa> {
       const Mask unknown = this->dependent_ & is_held(i);
       put(at_.e, i, select(unknown, Pack(derivatives::kNone), get(at_.e, i)));
     }
-    Pack objective = zero;
+    Pack objective = objective_;
     for (int j = 0; j < n_; ++j) objective = objective + get(at_.slope, j) * get(at_.right, j);
     put(at_.work, 0, objective);
     bring(at_.right, n_, r_.tangent.solution);
     bring(at_.e, m_, r_.tangent.dual);
     bring(at_.e + static_cast<long>(m_) * kWidth, all_ - m_, r_.tangent.cone_dual);
     bring(at_.work, 1, r_.tangent.objective);
-    add_objective(d);
     report(r_.tangent, Smoothness::smooth, good_);
   }
   /// at_.g: -(dP x + dq + dA'y); at_.gain: what each row's slack gains at fixed x.
@@ -277,6 +276,8 @@ class PackQpDerivative : PackQpModes<Isa> {
     } else {
       for (int j = 0; j < n_; ++j) put(at_.g, j, zero);
     }
+    objective_ = zero;  // dq'x + x'dP x / 2
+    for (int j = 0; j < n_; ++j) objective_ = objective_ + get(at_.g, j) * get(at_.x, j);
     this->fetch_rows(d.upper, d.cone_vector, at_.gain);
     this->fetch_rows(d.lower, d.cone_vector, at_.wish);
     for (int i = 0; i < all_; ++i) {
@@ -287,35 +288,39 @@ class PackQpDerivative : PackQpModes<Isa> {
       const Pack gain = select(equal, named, select(sign < zero, low, up));
       put(at_.gain, i, select(this->is_bounded(i), gain, zero));
     }
-    // Problem by problem, whose arrays are passed through once.
-    const long square = static_cast<long>(n_) * n_;
-    for (int lane = 0; lane < lanes_; ++lane) {
-      const std::int64_t p = p_ + lane;
-      const auto at = [lane](double* array, long i) -> double& { return array[i * kWidth + lane]; };
-      if (d.hessian != nullptr) {
-        const double* turn = d.hessian + p * square;
-        for (int j = 0; j < n_; ++j) {
-          for (int k = 0; k < n_; ++k) {
-            const double value = 0.5 * turn[static_cast<long>(j) * n_ + k];
-            at(at_.g, j) += value * at(at_.x, k);
-            at(at_.g, k) += value * at(at_.x, j);
-          }
+    const long stride = static_cast<long>(n_) * kWidth;
+    if (d.hessian != nullptr) {
+      this->fetch(d.hessian, static_cast<long>(n_) * n_, at_.turned);
+      for (int j = 0; j < n_; ++j) {
+        const Pack x = half * get(at_.x, j);
+        const double* row = at_.turned + j * stride;
+        Pack sum = zero;
+        for (int k = 0; k < n_; ++k) {
+          const Pack entry = get(row, k);
+          sum = fused(half * entry, get(at_.x, k), sum);
+          put(at_.g, k, fused(entry, x, get(at_.g, k)));
         }
-      }
-      for (int i = 0; i < all_; ++i) {
-        const double* all = i < m_ ? d.matrix : d.cone_matrix;
-        if (all == nullptr) continue;
-        const double* turn =
-            i < m_ ? all + (p * m_ + i) * n_ : all + (p * (all_ - m_) + i - m_) * n_;
-        const double y = at(at_.y, i);
-        double gain = at(at_.gain, i);
-        for (int j = 0; j < n_; ++j) {
-          gain -= turn[j] * at(at_.x, j);
-          at(at_.g, j) += turn[j] * y;
-        }
-        at(at_.gain, i) = gain;
+        put(at_.g, j, get(at_.g, j) + sum);
+        objective_ = fused(sum, get(at_.x, j), objective_);
       }
     }
+    const auto turn = [&](const double* from, int first, int count) {
+      if (from == nullptr || count == 0) return;
+      this->fetch(from, static_cast<long>(count) * n_, at_.turned);
+      for (int i = 0; i < count; ++i) {
+        const double* row = at_.turned + i * stride;
+        const Pack y = get(at_.y, first + i);
+        Pack gain = get(at_.gain, first + i);
+        for (int j = 0; j < n_; ++j) {
+          const Pack entry = get(row, j);
+          gain = fused(-entry, get(at_.x, j), gain);
+          put(at_.g, j, fused(entry, y, get(at_.g, j)));
+        }
+        put(at_.gain, first + i, gain);
+      }
+    };
+    turn(d.matrix, 0, m_);
+    turn(d.cone_matrix, m_, all_ - m_);
     for (int j = 0; j < n_; ++j) put(at_.g, j, -get(at_.g, j));
   }
   /// P dx + A'dy = g, and what held rows say.
@@ -333,28 +338,6 @@ class PackQpDerivative : PackQpModes<Isa> {
     judge_held(at_.right, at_.gain, size, worst);
     return worst.value;
   }
-  /// What the direction itself says of the objective.
-  template <class Direction>
-  void add_objective(const Direction& d) {
-    if (d.vector == nullptr && d.hessian == nullptr) return;
-    const unsigned good = good_.bits();
-    for (int lane = 0; lane < lanes_; ++lane) {
-      if ((good >> lane & 1U) == 0) continue;
-      const std::int64_t p = p_ + lane;
-      double sum = r_.tangent.objective[p];
-      for (int j = 0; j < n_; ++j) {
-        const double x = at_.x[static_cast<long>(j) * kWidth + lane];
-        if (d.vector != nullptr) sum += d.vector[p * n_ + j] * x;
-        if (d.hessian == nullptr) continue;
-        const double* turn = d.hessian + (p * n_ + j) * n_;
-        for (int k = 0; k < n_; ++k) {
-          sum += 0.5 * turn[k] * x * at_.x[static_cast<long>(k) * kWidth + lane];
-        }
-      }
-      r_.tangent.objective[p] = sum;
-    }
-  }
-
   /// Values of good lanes to their problems.
   CAROM_INLINE void bring(const double* from, int count, double* to) const {
     if (to == nullptr) return;

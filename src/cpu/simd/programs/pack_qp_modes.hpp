@@ -74,7 +74,8 @@ class PackQpModes : protected PackQpCones<Isa> {
       good = good & !turned_ & (shift_ <= most);
       // Doubts are settled by rows that depend on each other, not by what the polish moved.
       good = good & ((!doubtful_) | (moved <= Pack(0.1 * r_.rules.margin_tolerance)));
-      good = good & !split(tolerance) & fits(Pack(10.0) * tolerance) & !unclear_;
+      const Mask changed = split(tolerance);
+      good = good & !changed & !unclear_ & fits(Pack(10.0) * tolerance);
       // Equations of edges change with the answer; that converges quadratically.
       const Mask rough = edged_ & !(moved <= Pack(kSettled));
       if (round + 1 == kMostRounds) good = good & !rough;

@@ -51,8 +51,9 @@ struct PackQpLayout {
   Memory vector, x, slope, slope_before, pull, column_unit, root, share, g, adjoint;        ///< [n]
   Memory low, up, y, y_before, sign, slack, slack_before, unit, feel, mode, e, wish, gain;  ///< [r]
   Memory asked, edge, tau, rate, gap;                                                       ///< [r]
-  Memory right;  ///< right-hand side and solution, [n + r]
-  Memory work;   ///< [n + r]
+  Memory right;   ///< right-hand side and solution, [n + r]
+  Memory work;    ///< [n + r]
+  Memory turned;  ///< a direction of P or of rows, [max(n, r), n]
   Memory factors;
 
   PackQpLayout() = default;
@@ -73,6 +74,7 @@ struct PackQpLayout {
     }
     right = arena.take(width * (symmetric_order(n + r) + 1));
     work = arena.take(width * (n + r));
+    turned = arena.take(width * n * (n > r ? n : r));
     factors = arena.take(width * kernels::values_of<PackSymmetricLayout>(symmetric_order(n + r)));
   }
 };
