@@ -9,6 +9,7 @@
 #include "cli/verify_files.hpp"
 #include "io/answers_kept.hpp"
 #include "io/enclosure_kept.hpp"
+#include "io/impact_kept.hpp"
 #include "io/paths_kept.hpp"
 
 namespace carom::cli {
@@ -16,10 +17,10 @@ namespace carom::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Recomputes what a file of carom impact --enclose, carom impact --paths with restitution, carom
-stability or carom solve says, in exact arithmetic and by nothing of what made it. Each statement is proven or refuted, or not
-judged because it claims nothing; fields that are not recomputed are listed by name. Exit
-status 1 where anything is refuted. Answers of carom solve --json come without their problems:
+    R"(Recomputes what a file of carom impact, carom stability or carom solve says, in exact arithmetic
+and by nothing of what made it. Each statement is proven or refuted, or not judged because it
+claims nothing; fields that are not recomputed are listed by name. Exit status 1 where anything is
+refuted. Answers of carom solve --json come without their problems:
 --problem names the files that were solved, in the same order.
 
 Example: carom verify chart.h5
@@ -38,9 +39,14 @@ VerifyReport report_of(const VerifyOptions& options) {
   if (!options.problems.empty()) {
     throw InvalidInput("--problem: " + options.file + " has no answers of carom solve");
   }
-  if (io::holds_enclosures(options.file)) return verify_enclosures(options.file);
-  return io::holds_paths(options.file) ? verify_paths(options.file)
-                                       : verify_stability(options.file);
+  const bool impacts = io::holds_impacts(options.file);
+  const auto with_samples = [&](VerifyReport report) {
+    if (impacts) report.join(verify_impacts(options.file));
+    return report;
+  };
+  if (io::holds_enclosures(options.file)) return with_samples(verify_enclosures(options.file));
+  if (io::holds_paths(options.file)) return with_samples(verify_paths(options.file));
+  return impacts ? verify_impacts(options.file) : verify_stability(options.file);
 }
 
 }  // namespace
@@ -51,10 +57,10 @@ void add_verify(Program& program) {
   command->footer(kFooter);
   const auto options = std::make_shared<VerifyOptions>();
   command
-      ->add_option(
-          "file", options->file,
-          "What carom impact --enclose or --paths, carom stability or carom solve wrote, by "
-          "--json or --output")
+      ->add_option("file", options->file,
+                   "What carom impact --output, carom impact --enclose --json, carom stability or "
+                   "carom solve "
+                   "wrote")
       ->required()
       ->type_name("FILE");
   command

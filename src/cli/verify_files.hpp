@@ -11,6 +11,8 @@ namespace carom::cli {
 
 /// Of carom impact --enclose.
 VerifyReport verify_enclosures(const std::string& file);
+/// Of carom impact --output: the samples, what is said of all, the net.
+VerifyReport verify_impacts(const std::string& file);
 /// Of carom impact --paths with restitution.
 VerifyReport verify_paths(const std::string& file);
 /// Of carom stability.

@@ -44,8 +44,11 @@ VerifyReport verify_paths(const std::string& file) {
         unjudged(fmt::format("paths by the law of {}", to_string(kept.law)));
       } else if (rows == 0 || (row && kept.status[i] != ended)) {
         unjudged("paths of samples that are no outcomes");
-      } else if (row && kept.steps[i] + 1 != rows) {
+      } else if (row && rows == kept.max_steps + 1 && kept.steps[i] > kept.max_steps) {
         unjudged("paths of more pieces than max_steps");
+      } else if (row && kept.steps[i] + 1 != rows) {
+        report.add("path", index,
+                   fmt::format("has {} pieces: steps is {}", rows - 1, kept.steps[i]));
       } else {
         const exact::KeptPath path = kept.path(i);
         std::string reason = exact::refutation(path);

@@ -33,7 +33,8 @@ void print_json(const std::string& file, const VerifyReport& report) {
   document["refuted"] = refuted_indices(report);
   document["reasons"] = nlohmann::ordered_json::array();
   for (const Refutation& found : report.refuted) {
-    document["reasons"].push_back({{"index", found.index}, {"reason", found.reason}});
+    document["reasons"].push_back(
+        {{"of", found.thing}, {"index", found.index}, {"reason", found.reason}});
   }
   document["not_judged"] = report.not_judged;
   print_document(document);
@@ -50,8 +51,8 @@ void print_text(const std::string& file, const VerifyReport& report) {
   }
   fmt::print("{}", table.text());
   for (std::size_t i = 0; i < report.refuted.size() && i < kListed; ++i) {
-    fmt::print("  refuted: {} {}: {}\n", thing, report.refuted[i].index,
-               io::printable(report.refuted[i].reason));
+    const Refutation& found = report.refuted[i];
+    fmt::print("  refuted: {} {}: {}\n", found.thing, found.index, io::printable(found.reason));
   }
   if (report.refuted.size() > kListed) {
     fmt::print("  and {} more: --json lists all\n", report.refuted.size() - kListed);
@@ -91,6 +92,32 @@ void VerifyReport::leave_out(const std::string& field) {
   if (std::find(not_judged.begin(), not_judged.end(), field) == not_judged.end()) {
     not_judged.push_back(field);
   }
+}
+
+void VerifyReport::join(const VerifyReport& other) {
+  statements.insert(statements.end(), other.statements.begin(), other.statements.end());
+  refuted.insert(refuted.end(), other.refuted.begin(), other.refuted.end());
+  // words that tell what a judge could not judge are no fields
+  const auto is_field = [](const std::string& name) { return name.starts_with('/'); };
+  const auto lists = [](const std::vector<std::string>& names, const std::string& field) {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return field == name ||
+             (field.starts_with(name) && (field[name.size()] == '/' || field[name.size()] == '@'));
+    });
+  };
+  std::vector<std::string> neither;
+  const auto keep = [&](const std::vector<std::string>& own,
+                        const std::vector<std::string>& others) {
+    for (const std::string& name : own) {
+      if ((!is_field(name) || lists(others, name)) &&
+          std::find(neither.begin(), neither.end(), name) == neither.end()) {
+        neither.push_back(name);
+      }
+    }
+  };
+  keep(not_judged, other.not_judged);
+  keep(other.not_judged, not_judged);
+  not_judged = std::move(neither);
 }
 
 int print_report(const std::string& file, const VerifyReport& report, bool json, bool quiet) {

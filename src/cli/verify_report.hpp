@@ -13,14 +13,15 @@ enum class Judgement { proven, refuted, unjudged };
 
 /// A statement of a file that is not true, or not what its proof says.
 struct Refutation {
-  std::size_t index = 0;  ///< of the enclosure, point or answer
+  std::string thing;      ///< "enclosure", "path", "problem", "point" or "answer"
+  std::size_t index = 0;  ///< of it, in the order of the file
   std::string reason;
 };
 
 /// What `carom verify` found of one file.
 struct VerifyReport {
-  std::string kind;    ///< enclosure, stability or solve
-  std::string things;  ///< "enclosures", "points", "answers"
+  std::string kind;    ///< enclosure, impact, stability or solve
+  std::string things;  ///< "enclosures", "problems", "points", "answers"
   std::size_t count = 0;
   /// Counts of what was said, by its word, in the order of Judgement.
   std::vector<std::pair<std::string, std::array<std::int64_t, 3>>> statements;
@@ -31,9 +32,11 @@ struct VerifyReport {
   /// The same, and why where it is refuted: reason, none where it is empty.
   void add(std::string_view statement, std::size_t index, const std::string& reason);
   void refute(std::size_t index, std::string reason) {
-    refuted.push_back({index, std::move(reason)});
+    refuted.push_back({things.substr(0, things.size() - 1), index, std::move(reason)});
   }
   void leave_out(const std::string& field);
+  /// What another judge found of the same file: not judged is then what neither judges.
+  void join(const VerifyReport& other);
 };
 
 /// Prints a report; exit status of the command.

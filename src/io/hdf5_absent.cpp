@@ -58,6 +58,9 @@ std::vector<std::string> Hdf5Reader::attributes(std::string_view) const { refuse
 std::string Hdf5Reader::shown_attribute(std::string_view, std::string_view) const { refuse(); }
 bool Hdf5Reader::has_attribute(std::string_view, std::string_view) const { refuse(); }
 double Hdf5Reader::number_attribute(std::string_view, std::string_view) const { refuse(); }
+std::vector<double> Hdf5Reader::numbers_attribute(std::string_view, std::string_view) const {
+  refuse();
+}
 std::string Hdf5Reader::text_attribute(std::string_view, std::string_view) const { refuse(); }
 
 // The signature tells it, so that such a file is refused for what it is.

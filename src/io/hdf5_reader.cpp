@@ -50,6 +50,7 @@ enum class Question : std::uint8_t {
   shown_attribute,
   has_attribute,
   number_attribute,
+  numbers_attribute,
   text_attribute,
 };
 
@@ -151,6 +152,8 @@ bool answer(int socket, const Hdf5Source& source, Question question, const std::
       return reply_value(socket, source.has_attribute(path, name));
     case Question::number_attribute:
       return reply_value(socket, source.number_attribute(path, name));
+    case Question::numbers_attribute:
+      return reply_value(socket, source.numbers_attribute(path, name));
     case Question::text_attribute:
       return reply_value(socket, source.text_attribute(path, name));
   }
@@ -403,6 +406,10 @@ bool Hdf5Reader::has_attribute(std::string_view object, std::string_view name) c
 }
 double Hdf5Reader::number_attribute(std::string_view object, std::string_view name) const {
   return state_->value<double>(Question::number_attribute, object, name);
+}
+std::vector<double> Hdf5Reader::numbers_attribute(std::string_view object,
+                                                  std::string_view name) const {
+  return state_->values<double>(Question::numbers_attribute, object, name);
 }
 std::string Hdf5Reader::text_attribute(std::string_view object, std::string_view name) const {
   return state_->text(Question::text_attribute, object, name);

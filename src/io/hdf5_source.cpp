@@ -321,6 +321,19 @@ double Hdf5Source::number_attribute(std::string_view object, std::string_view na
   return value;
 }
 
+std::vector<double> Hdf5Source::numbers_attribute(std::string_view object,
+                                                  std::string_view name) const {
+  const std::string label(name);
+  const Hdf5Handle found = state_->open_attribute(object, label);
+  const Hdf5Handle space = state_->own(H5Aget_space(found.id()), H5Sclose, "read a shape");
+  std::vector<double> values(state_->points(space.id(), label, sizeof(double)));
+  if (!values.empty()) {
+    state_->require(H5Aread(found.id(), H5T_NATIVE_DOUBLE, values.data()),
+                    "read attribute " + label);
+  }
+  return values;
+}
+
 std::string Hdf5Source::text_attribute(std::string_view object, std::string_view name) const {
   const std::string label(name);
   const Hdf5Handle found = state_->open_attribute(object, label);

@@ -33,6 +33,8 @@ class Hdf5Source {
   [[nodiscard]] std::string shown_attribute(std::string_view object, std::string_view name) const;
   [[nodiscard]] bool has_attribute(std::string_view object, std::string_view name) const;
   [[nodiscard]] double number_attribute(std::string_view object, std::string_view name) const;
+  [[nodiscard]] std::vector<double> numbers_attribute(std::string_view object,
+                                                      std::string_view name) const;
   [[nodiscard]] std::string text_attribute(std::string_view object, std::string_view name) const;
 
  private:

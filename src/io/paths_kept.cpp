@@ -7,54 +7,23 @@
 
 #include <carom/types/error.hpp>
 
-#include "core/words.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/hdf5_pairs.hpp"
+#include "io/impact_kept.hpp"
 #include "io/other_fields.hpp"
-#include "io/problem_file.hpp"
 
 namespace carom::io {
 
 namespace {
 
-std::string group_of(std::size_t i) { return fmt::format("/impact_{}", i); }
-
-template <class Word>
-Word word_at(const Hdf5Reader& reader, const char* name, const std::string& file) {
-  const std::string text = reader.text_attribute("/", name);
-  if (const auto value = value_of<Word>(text)) return *value;
-  throw InvalidInput(
-      fmt::format("{}: {} is \"{}\": must be one of {}", file, name, text, listed<Word>()));
-}
-
 KeptPaths paths_of(const Hdf5Reader& reader, const std::string& group, const std::string& file) {
   KeptPaths kept;
-  ImpactProblem& p = kept.problem;
-  const std::string own = group + "/problem/";
-  p.mass_matrix = reader.doubles(own + "mass_matrix");
-  p.normal_jacobian = reader.doubles(own + "normal_jacobian");
-  p.tangent_jacobian = reader.doubles(own + "tangent_jacobian");
-  p.velocity = reader.doubles(own + "velocity");
-  p.friction = read_pairs(reader, own + "friction", p.friction_high);
-  if (reader.has(own + "restitution")) {
-    p.restitution_low = read_pairs(reader, own + "restitution", p.restitution_high);
-  }
-  const std::size_t nv = p.velocity.size(), m = p.friction.size();
+  kept.problem = kept_problem(reader, group, file);
+  const auto nv = static_cast<std::size_t>(kept.problem.velocities);
+  const auto m = static_cast<std::size_t>(kept.problem.contacts);
+  const std::size_t rows = m * static_cast<std::size_t>(kept.problem.dimension);
   const auto require = [&](bool good, const char* what) {
     if (!good) throw InvalidInput(fmt::format("{}: {}: {}", file, group, what));
   };
-  require(nv > 0 && nv <= static_cast<std::size_t>(kMaxVelocities) && m > 0 &&
-              m <= static_cast<std::size_t>(kMaxContacts),
-          "has more velocities or contacts than an impact, or none");
-  p.velocities = static_cast<int>(nv);
-  p.contacts = static_cast<int>(m);
-  p.dimension = p.tangent_jacobian.size() == 2 * m * nv ? 3 : 2;
-  const std::size_t rows = m * static_cast<std::size_t>(p.dimension);
-  require(p.mass_matrix.size() == nv * nv && p.normal_jacobian.size() == m * nv &&
-              p.tangent_jacobian.size() == (rows - m) * nv &&
-              (p.restitution_high.empty() || p.restitution_high.size() == m) &&
-              (p.friction_high.empty() || p.friction_high.size() == m),
-          "the arrays of its problem do not fit each other");
   kept.offset = reader.integers(group + "/paths/offset");
   kept.velocity = reader.doubles(group + "/paths/velocity");
   kept.impulse = reader.doubles(group + "/paths/impulse");
@@ -73,6 +42,7 @@ KeptPaths paths_of(const Hdf5Reader& reader, const std::string& group, const std
   kept.outcome = reader.doubles(group + "/samples/velocity");
   kept.steps = reader.integers(group + "/samples/steps");
   kept.status = reader.integers(group + "/samples/status");
+  kept.max_steps = static_cast<std::int64_t>(reader.number_attribute(group, "max_steps"));
   require(kept.outcome.size() == kept.steps.size() * nv && kept.steps.size() == kept.status.size(),
           "the data sets of its samples have not the same rows");
   return kept;
@@ -99,8 +69,8 @@ exact::KeptPath KeptPaths::path(std::size_t i) const {
 bool holds_paths(const std::filesystem::path& file) {
   if (!Hdf5Reader::is_hdf5(file)) return false;
   const Hdf5Reader reader(file);
-  for (std::size_t i = 0; reader.has(group_of(i)); ++i) {
-    if (reader.has(group_of(i) + "/paths/impulse")) return true;
+  for (std::size_t i = 0; reader.has(impact_group(i)); ++i) {
+    if (reader.has(impact_group(i) + "/paths/impulse")) return true;
   }
   return false;
 }
@@ -110,7 +80,7 @@ std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
   const Hdf5Reader reader(file);
   const std::string name = file.string();
   exact::KeptPath settings;
-  settings.method = word_at<ImpactMethod>(reader, "method", name);
+  settings.method = kept_word<ImpactMethod>(reader, "method", name);
   settings.vary = reader.number_attribute("/", "vary") != 0.0;
   settings.friction_directions =
       static_cast<int>(reader.number_attribute("/", "friction_directions"));
@@ -121,19 +91,20 @@ std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
                                    settings.friction_directions, kMaxFrictionDirections));
   }
   std::vector<KeptPaths> all;
-  for (std::size_t i = 0; reader.has(group_of(i)); ++i) {
-    if (!reader.has(group_of(i) + "/paths/impulse")) continue;
-    all.push_back(paths_of(reader, group_of(i), name));
+  for (std::size_t i = 0; reader.has(impact_group(i)); ++i) {
+    if (!reader.has(impact_group(i) + "/paths/impulse")) continue;
+    all.push_back(paths_of(reader, impact_group(i), name));
     all.back().settings = settings;
-    all.back().law = word_at<RestitutionLaw>(reader, "law", name);
+    all.back().law = kept_word<RestitutionLaw>(reader, "law", name);
   }
   static constexpr std::string_view kJudged[] = {
-      "@method",
-      "@vary",
-      "@law",
-      "@friction_directions",
-      "@velocity_tolerance",
-      "@residual_tolerance",
+      "/@method",
+      "/@vary",
+      "/@law",
+      "/@friction_directions",
+      "/@velocity_tolerance",
+      "/@residual_tolerance",
+      "/impact_*@max_steps",
       "/impact_*/problem/mass_matrix",
       "/impact_*/problem/normal_jacobian",
       "/impact_*/problem/tangent_jacobian",
@@ -146,7 +117,6 @@ std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
       "/impact_*/paths/restitution",
       "/impact_*/paths/friction",
       "/impact_*/samples/velocity",
-      "/impact_*/samples/steps",
       "/impact_*/samples/status",
   };
   other_fields = other_hdf5_fields(reader, kJudged);

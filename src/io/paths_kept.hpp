@@ -21,6 +21,7 @@ struct KeptPaths {
   // Of the samples that have rows of their own, which may be fewer.
   std::vector<double> outcome;  ///< v+, [samples, nv]
   std::vector<std::int64_t> steps, status;
+  std::int64_t max_steps = 0;  ///< pieces that a path has room for
 
   /// Rows of path i.
   [[nodiscard]] exact::KeptPath path(std::size_t i) const;
