@@ -77,9 +77,10 @@ OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples
 OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
                                 std::int64_t index, ImpactEnclosure& enclosure);
 
-/// Smallest share, over contact velocities whose enclosed range is wider than 1e-9 of the largest
-/// speed among all bounds, of that range which [low, high] fills; 1 where there is none. low, high:
-/// [d m], normals first.
+/// Smallest share, over contact velocities, of the enclosed range that [low, high] fills; what is
+/// missing counts relative to the range or, where that is more, to `kNarrowRange` of the largest
+/// speed among all bounds. Ranges below 1e-9 of that speed do not count; 1 where none does. low,
+/// high: [d m], normals first.
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high);
 

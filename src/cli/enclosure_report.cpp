@@ -53,7 +53,14 @@ std::string counts_text(std::span<const run::ImpactRun> runs, WordOf&& word_of) 
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string status_line(const ImpactEnclosure& set) {
+/// Whether polyhedra let releases end at any time, as of impacts with restitution.
+bool ends_early(const run::ImpactRun& run) {
+  const std::vector<double>& e = run.problem.restitution_high;
+  return std::any_of(e.begin(), e.end(), [](double x) { return x > 0.0; });
+}
+
+std::string status_line(const run::ImpactRun& run) {
+  const ImpactEnclosure& set = run.enclosure->set;
   std::string text = fmt::format("  enclosure: {}", to_string(set.status));
   if (set.status == EnclosureStatus::enclosed) {
     text += set.exact ? ", exact" : fmt::format(", moved outward by {:.1e} m/s", set.rounding);
@@ -64,7 +71,10 @@ std::string status_line(const ImpactEnclosure& set) {
     return text + fmt::format(": only bounds are available, from functions that never grow ({})\n",
                               time_words(set.seconds));
   }
-  if (set.status == EnclosureStatus::outer) text += ": bounds had to be made coarser than the set";
+  if (set.status == EnclosureStatus::outer) {
+    text += ends_early(run) ? ": contains the outcomes, with releases that end too early"
+                            : ": bounds had to be made coarser than the set";
+  }
   if (set.status == EnclosureStatus::budget) text += ": not finished, so nothing is proven";
   if (set.status == EnclosureStatus::contradiction) {
     text += ": samples end outside the proven range, so nothing is proven";
@@ -121,22 +131,48 @@ std::string outside_text(const OutsideSamples& samples, const char* what) {
                      samples.outside, samples.compared, samples.largest);
 }
 
+/// Where the samples cover least of what is proven.
+std::string worst_text(const run::ImpactRun& run) {
+  const ImpactEnclosure& set = run.enclosure->set;
+  const ImpactSummary& found = run.summary;
+  if (found.terminated == 0) return "";
+  const auto joined = [](std::vector<double> normals, const std::vector<double>& tangents) {
+    normals.insert(normals.end(), tangents.begin(), tangents.end());
+    return normals;
+  };
+  const std::vector<double> low = joined(set.normal_velocity_min, set.tangent_velocity_min);
+  const std::vector<double> high = joined(set.normal_velocity_max, set.tangent_velocity_max);
+  const std::vector<double> least = joined(found.normal_velocity_min, found.tangent_velocity_min);
+  const std::vector<double> most = joined(found.normal_velocity_max, found.tangent_velocity_max);
+  for (std::size_t k = 0; k < low.size(); ++k) {
+    std::vector<double> own_low = low, own_high = high;  // all of the others is reached
+    own_low[k] = least[k], own_high[k] = most[k];
+    if (filled_share(set, own_low, own_high) > run.enclosure->filled) continue;
+    if (run.enclosure->filled == 1.0) break;
+    const std::size_t m = run.contact_names.size(), tangents = (low.size() - m) / m;
+    if (k < m) return fmt::format(" (least: normal of {})", run.contact_names[k]);
+    const std::string which = tangents == 1 ? "" : fmt::format(" {}", (k - m) % tangents + 1);
+    return fmt::format(" (least: tangential{} of {})", which,
+                       run.contact_names[(k - m) / tangents]);
+  }
+  return "";
+}
+
 std::string samples_text(const run::ImpactRun& run) {
   const OutsideSamples& samples = run.enclosure->samples;
   if (samples.outside > 0) {  // of Algorithm 1: events would contradict
     return outside_text(samples, "samples") +
            "  steps of size h leave the set; a smaller --step reduces the error\n";
   }
-  return fmt::format(
-      "  coverage: samples reach {:.2f} % of the proven range (worst contact velocity)\n",
-      100.0 * run.enclosure->filled);
+  return fmt::format("  coverage: samples reach {:.2f} % of the proven range{}\n",
+                     100.0 * run.enclosure->filled, worst_text(run));
 }
 
 }  // namespace
 
 std::string enclosure_report(const run::ImpactRun& run) {
   const ImpactEnclosure& set = run.enclosure->set;
-  std::string text = status_line(set);
+  std::string text = status_line(run);
   if (is_known(set) && run.problem.contacts > 0) {
     text += "\n" + bounds_table(set, run.contact_names) + "\n";
     if (!set.modes.empty()) text += outcomes_text(run);

@@ -180,7 +180,7 @@ ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   ImpactDecision decision;
-  std::optional<RoundedImpact> impact = round_impact(problem, settings.exact_data);
+  std::optional<RoundedImpact> impact = followed_impact(problem, settings);
   if (impact) decision = Deciding(std::move(*impact), event, settings).take();
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   decision.seconds = decision.proof.seconds = time.count();

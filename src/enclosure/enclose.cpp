@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "enclosure/attempts.hpp"
+#include "enclosure/impulse_stores.hpp"
 #include "enclosure/invariant.hpp"
 #include "enclosure/piecewise_bound.hpp"
 #include "enclosure/propagate.hpp"
@@ -48,6 +49,7 @@ bool keeps_motion(const Face& face, const Piece& piece) {
 bool is_inductive(const RoundedImpact& impact, bool bounded, Faces& faces, Family& family) {
   for (auto& [code, pieces] : family) {
     const Face& face = faces.face(code);
+    if (!keeps_guards(impact, face)) return false;
     for (Piece& piece : pieces) {
       if (!keeps_motion(face, piece) ||
           !find_vertices(impact, face, bounded, faces.points(), piece)) {
@@ -101,7 +103,7 @@ class Enclosing {
     done_ = accept(first_.run(), first_);
     made_ = first_.made();
     for (const Attempt& attempt : kAttempts) {
-      if (done_ || made_ >= settings_.budget) break;
+      if (done_ || made_ >= settings_.budget || !is_worthwhile(attempt)) break;
       if (!is_due(attempt, settings_, impact_.contacts, made_)) continue;
       if (!attempt.last) {
         try_out(attempt, rough);
@@ -113,15 +115,39 @@ class Enclosing {
     return std::move(enclosure_);
   }
 
+  /// Whether something is known of guards where only the faces that the enclosure has are met.
+  bool find_guards(RoundedImpact& impact) {
+    std::vector<const Face*> faces;
+    for (const FaceCode code : met_) faces.push_back(&faces_.face(code));
+    return !impact.stores.empty() && !met_.empty() && enclosure::find_guards(faces, impact);
+  }
+  /// Whether they hold in them.
+  bool keeps_guards() {
+    return std::all_of(met_.begin(), met_.end(), [&](FaceCode code) {
+      return enclosure::keeps_guards(impact_, faces_.face(code));
+    });
+  }
+
  private:
+  /// Stores that polyhedra do not follow to an end are bounded more closely by forms than by
+  /// polyhedra that the energy cuts off.
+  [[nodiscard]] bool is_worthwhile(const Attempt& attempt) const {
+    return impact_.stores.empty() ||
+           (!attempt.last && (impact_.length == 1 || &attempt == kAttempts));
+  }
+
   bool accept(bool ended, const Reach& reach) {
     if (ended && closer(reach, impact_, enclosure_)) {
       describe(impact_, reach, settings_.largest_rounding, enclosure_);
+      met_.clear();
+      for (const auto& [code, pieces] : reach.family()) {
+        if (!pieces.empty()) met_.push_back(code);
+      }
     }
     if (enclosure_.status == EnclosureStatus::budget) {
       enclosure_.faces = static_cast<std::int64_t>(reach.family().size());
     }
-    return ended && enclosure_.status == EnclosureStatus::enclosed;
+    return ended && (enclosure_.status == EnclosureStatus::enclosed || !impact_.stores.empty());
   }
 
   /// Whether the set is enclosed afterwards; plan: null for none.
@@ -152,9 +178,22 @@ class Enclosing {
   Faces faces_;
   Reach first_;
   ImpactEnclosure enclosure_;
+  std::vector<FaceCode> met_;
   std::int64_t made_ = 0;
   bool done_ = false;
 };
+
+/// With what the faces that are met say of guards, if that can be had.
+ImpactEnclosure enclose_rounded(RoundedImpact impact, const EnclosureSettings& settings) {
+  Enclosing all(impact, settings);
+  ImpactEnclosure enclosure = all.take();
+  if (!all.find_guards(impact)) return enclosure;
+  Enclosing guarded(std::move(impact), settings);
+  ImpactEnclosure closer = guarded.take();
+  closer.made += enclosure.made;
+  const bool known = closer.status == EnclosureStatus::outer && guarded.keeps_guards();
+  return known ? closer : enclosure;
+}
 
 }  // namespace
 
@@ -162,7 +201,7 @@ void describe(const RoundedImpact& impact, const Reach& reach, double largest_ro
               ImpactEnclosure& enclosure) {
   enclosure.faces = static_cast<std::int64_t>(reach.family().size());
   enclosure.data_rounding = impact.rounding;
-  enclosure.exact = reach.exact();
+  enclosure.exact = reach.exact() && impact.stores.empty();
   enclosure.rounding = reach.moved() * impact.unit;
   summarise(impact, reach.family(), enclosure);
   enclosure.invariant = text_of(impact, reach.family());
@@ -172,43 +211,58 @@ void describe(const RoundedImpact& impact, const Reach& reach, double largest_ro
                        enclosure.tangent_velocity_max[i] - enclosure.tangent_velocity_min[i]});
   }
   const bool close = enclosure.rounding <= largest_rounding * extent;
-  enclosure.status = reach.bounded() || !close ? EnclosureStatus::outer : EnclosureStatus::enclosed;
+  const bool outer = reach.bounded() || !close || !impact.stores.empty();
+  enclosure.status = outer ? EnclosureStatus::outer : EnclosureStatus::enclosed;
 }
 
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   ImpactEnclosure enclosure;
-  std::optional<RoundedImpact> impact = round_impact(problem, settings.exact_data);
-  if (impact) enclosure = Enclosing(std::move(*impact), settings).take();
+  std::optional<RoundedImpact> impact = followed_impact(problem, settings);
+  if (impact) enclosure = enclose_rounded(std::move(*impact), settings);
   if (enclosure.status == EnclosureStatus::budget) {
     set_unknown(problem, enclosure);
   }
+  enclosure.law = settings.law;
   if (enclosure.status == EnclosureStatus::outer) tighten(problem, settings, nullptr, enclosure);
   enclosure.seconds = seconds_since(start);
   return enclosure;
 }
 
-std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, bool bounded,
+std::optional<RoundedImpact> followed_impact(const ImpactProblem& problem,
+                                             const EnclosureSettings& settings) {
+  std::optional<RoundedImpact> impact =
+      round_impact(problem, settings.exact_data, impulse_stores(problem, settings.law));
+  if (impact && !complete_stores(problem, *impact)) return std::nullopt;
+  return impact;
+}
+
+std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, RestitutionLaw law, bool outer,
                                       const std::string& text) {
   const std::size_t planes = planes_at(text);
   std::optional<Invariant> invariant = read_invariant(text.substr(0, planes));
   if (!invariant) return std::nullopt;
+  if (invariant->impact.stores != impulse_stores(problem, law)) return std::nullopt;
   const std::optional<double> rounding = rounding_between(invariant->impact, problem);
-  if (!rounding) return std::nullopt;
+  if (!rounding || !complete_stores(problem, invariant->impact)) return std::nullopt;
   Faces faces(invariant->impact);
+  const bool bounded = outer && invariant->impact.stores.empty();
+  if (!outer && !invariant->impact.stores.empty()) return std::nullopt;
   if (!is_inductive(invariant->impact, bounded, faces, invariant->family)) return std::nullopt;
   ImpactEnclosure held;
   held.faces = static_cast<std::int64_t>(invariant->family.size());
   held.data_rounding = *rounding;
+  held.law = law;
   summarise(invariant->impact, invariant->family, held);
   if (!tighten_by(problem, text.substr(planes), held)) return std::nullopt;
   return held;
 }
 
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
-  const bool bounded = enclosure.status == EnclosureStatus::outer;
-  if (!bounded && enclosure.status != EnclosureStatus::enclosed) return false;
-  const std::optional<ImpactEnclosure> held = proven(problem, bounded, enclosure.invariant);
+  const bool outer = enclosure.status == EnclosureStatus::outer;
+  if (!outer && enclosure.status != EnclosureStatus::enclosed) return false;
+  const std::optional<ImpactEnclosure> held =
+      proven(problem, enclosure.law, outer, enclosure.invariant);
   return held && is_within(*held, enclosure) &&
          std::all_of(enclosure.impossible_modes.begin(), enclosure.impossible_modes.end(),
                      [&](std::uint64_t modes) {

@@ -5,6 +5,8 @@
 
 #include <carom/impact_enclosure.hpp>
 
+#include "enclosure/rounded_impact.hpp"
+
 namespace carom::enclosure {
 
 /// One planar problem whose numbers are good.
@@ -14,9 +16,13 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
 ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings);
 
+/// The impact that polyhedra follow, with the stores that they know of; none where it has none.
+std::optional<RoundedImpact> followed_impact(const ImpactProblem& problem,
+                                             const EnclosureSettings& settings);
+
 /// What the invariant `text` proves of the problem: bounds, modes and faces; none where it proves
-/// nothing. bounded: it needs the energy, as of status `outer`.
-std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, bool bounded,
+/// nothing. outer: as its status says; without stores it may then need the energy.
+std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, RestitutionLaw law, bool outer,
                                       const std::string& text);
 /// See proves_enclosure.
 bool proves(const ImpactProblem& problem, const ImpactEnclosure& enclosure);

@@ -23,26 +23,53 @@ Vector weighted(const Vector& weight, const std::vector<const Vector*>& rays, st
   return sum;
 }
 
+std::size_t places(const RoundedImpact& impact) {
+  std::size_t all = 1;
+  for (int i = 0; i < impact.contacts; ++i) {
+    all *= impact.stores.empty() ? kContactFaces : kContactFacesWithStores;
+  }
+  return all;
+}
+
 }  // namespace
 
 Faces::Faces(const RoundedImpact& impact)
     : impact_(impact),
       points_(impact),
-      faces_(std::size_t{1} << (3 * impact.contacts)),
+      faces_(places(impact)),
       hulls_(faces_.size()),
       enterable_(faces_.size()) {}
+
+std::size_t Faces::place(FaceCode code) const {
+  const auto base =
+      static_cast<std::size_t>(impact_.stores.empty() ? kContactFaces : kContactFacesWithStores);
+  std::size_t at = 0;
+  for (int i = impact_.contacts; i-- > 0;) {
+    at = base * at + static_cast<std::size_t>(contact_face(code, i));
+  }
+  return at;
+}
+
+bool Faces::knows_guard(int contact) const {
+  const std::size_t store = impact_.store_at(contact);
+  return store > 0 && impact_.signed_row(3 * impact_.contacts + contact)[store] != 0;
+}
 
 Face Faces::make(FaceCode code) const {
   const int m = impact_.contacts;
   Face face;
   std::vector<const Vector*> pushes;
-  const auto row = [&](int k) -> const Vector& { return impact_.row[static_cast<std::size_t>(k)]; };
+  const auto row = [&](int k) -> const Vector& { return impact_.signed_row(k); };
   const auto side = [&](int k, int sign) {
     face.side.push_back(sign > 0 ? row(k) : negative(row(k)));
     face.side_of.push_back(k);
   };
   for (int i = 0; i < m; ++i) {
     const ContactFace state = contact_face(code, i);
+    const bool store = has_store(i);
+    if (store && !filled(state) && !approaching(state)) face.zero.push_back(row(2 * m + i));
+    if (filled(state) || (store && approaching(state))) side(2 * m + i, 1);
+    if (filled(state)) face.terminal = false;
     if (state == ContactFace::separating) {
       side(i, 1);
       continue;
@@ -52,6 +79,10 @@ Face Faces::make(FaceCode code) const {
       side(i, -1);
       face.terminal = false;
     }
+    if (!touching(state) && !approaching(state)) {
+      side(i, 1);
+      if (knows_guard(i)) side(3 * m + i, guarded(state) ? 1 : -1);
+    }
     const int sign = slip(state);
     if (sign == 0) face.zero.push_back(row(m + i));
     if (sign != 0) side(m + i, sign);
@@ -60,35 +91,85 @@ Face Faces::make(FaceCode code) const {
       pushes.push_back(&impact_.push[impact_.push_at(i, corner)]);
     }
   }
-  if (!face.terminal) find_motion(pushes, face);
+  if (!face.terminal) find_motion(code, pushes, face);
   return face;
 }
 
-void Faces::find_motion(const std::vector<const Vector*>& pushes, Face& face) const {
+void Faces::find_motion(FaceCode code, const std::vector<const Vector*>& pushes, Face& face) const {
   std::vector<Vector> equations, rows;
-  for (const Vector& zero : face.zero) {
-    Vector equation(pushes.size());
-    for (std::size_t g = 0; g < pushes.size(); ++g) equation[g] = dot(zero, *pushes[g]);
-    equations.push_back(std::move(equation));
+  for (int i = 0; i < impact_.contacts; ++i) {
+    const ContactFace state = contact_face(code, i);
+    const auto keep = [&](int k) {
+      Vector equation(pushes.size());
+      for (std::size_t g = 0; g < pushes.size(); ++g) {
+        equation[g] = dot(impact_.row[static_cast<std::size_t>(k)], *pushes[g]);
+      }
+      equations.push_back(std::move(equation));
+    };
+    if (touching(state)) keep(i);
+    if (state != ContactFace::separating && slip(state) == 0) keep(impact_.contacts + i);
   }
   for (std::size_t g = 0; g < pushes.size(); ++g) rows.push_back(unit_row(pushes.size(), g));
   for (const Vector& weight : generators(pushes.size(), equations, rows).rays) {
     Vector ray = weighted(weight, pushes, impact_.size());
-    const bool moves = std::any_of(ray.begin(), ray.end(), [](const Integer& x) { return x != 0; });
-    if (moves && std::find(face.motion.begin(), face.motion.end(), ray) == face.motion.end()) {
-      face.motion.push_back(std::move(ray));
+    if (!impact_.stores.empty()) face.pushed.push_back(ray);
+    add_gains(code, std::move(ray), face);
+  }
+  for (int i = 0; i < impact_.contacts; ++i) {  // what the guard throws away
+    const ContactFace state = contact_face(code, i);
+    if (!filled(state) || (knows_guard(i) && !guarded(state))) continue;
+    Vector ray(impact_.size());
+    ray[impact_.store_at(i)] = -1;
+    face.motion.push_back(std::move(ray));
+  }
+}
+
+/// A motion with normal impulses in the place of stores becomes those with all that stores may gain
+/// of these.
+void Faces::add_gains(FaceCode code, Vector ray, Face& face) const {
+  std::vector<Vector> rays;
+  if (!impact_.stores.empty()) {
+    for (std::size_t a = 0; a <= impact_.basis.size(); ++a) ray[a] *= impact_.whole_gain;
+  }
+  rays.push_back(std::move(ray));
+  for (std::size_t s = 0; s < impact_.stores.size(); ++s) {
+    const ContactFace state = contact_face(code, impact_.stores[s]);
+    const std::size_t at = impact_.basis.size() + 1 + s;
+    std::vector<Integer> gains;
+    if (approaching(state)) {
+      gains = {impact_.least_gain[s], impact_.most_gain[s]};
+    } else if (touching(state) && filled(state)) {
+      gains = {-impact_.whole_gain, impact_.most_gain[s]};
+    } else {
+      gains = {filled(state) ? Integer(-impact_.whole_gain) : Integer(0)};
+    }
+    std::vector<Vector> all;
+    for (const Vector& each : rays) {
+      for (const Integer& gain : gains) {
+        all.push_back(each);
+        all.back()[at] *= gain;
+      }
+    }
+    rays = std::move(all);
+  }
+  for (Vector& each : rays) {
+    make_primitive(each);
+    const bool moves =
+        std::any_of(each.begin(), each.end(), [](const Integer& x) { return x != 0; });
+    if (moves && std::find(face.motion.begin(), face.motion.end(), each) == face.motion.end()) {
+      face.motion.push_back(std::move(each));
     }
   }
 }
 
 const Face& Faces::face(FaceCode code) {
-  std::unique_ptr<const Face>& known = faces_[code];
+  std::unique_ptr<const Face>& known = faces_[place(code)];
   if (!known) known = std::make_unique<const Face>(make(code));
   return *known;
 }
 
 const FaceHulls& Faces::hulls(FaceCode code) {
-  std::unique_ptr<const FaceHulls>& known = hulls_[code];
+  std::unique_ptr<const FaceHulls>& known = hulls_[place(code)];
   if (known) return *known;
   const Face& own = face(code);
   auto made = std::make_unique<FaceHulls>(FaceHulls{{impact_.size(), own.motion}, {}});
@@ -100,8 +181,9 @@ const FaceHulls& Faces::hulls(FaceCode code) {
 
 bool Faces::enterable(FaceCode code, std::uint32_t leaving) {
   if (leaving == 0) return true;
-  std::vector<Known>& of_face = enterable_[code];
-  if (of_face.empty()) of_face.resize(std::size_t{1} << (2 * impact_.contacts), Known::no);
+  std::vector<Known>& of_face = enterable_[place(code)];
+  const int rows = impact_.signed_rows();
+  if (of_face.empty()) of_face.resize(std::size_t{1} << rows, Known::no);
   Known& known = of_face[leaving];
   if (known == Known::no) {
     known = find_enterable(code, leaving) ? Known::enterable : Known::not_enterable;
@@ -109,17 +191,24 @@ bool Faces::enterable(FaceCode code, std::uint32_t leaving) {
   return known == Known::enterable;
 }
 
+/// Of a row that is not 0 in the face.
+int Faces::sign_in(FaceCode code, int row) const {
+  const int m = impact_.contacts;
+  const ContactFace state = contact_face(code, row % m);
+  if (row < m) return approaching(state) ? -1 : 1;
+  if (row < 2 * m) return slip(state);
+  return row < 3 * m || guarded(state) ? 1 : -1;
+}
+
 bool Faces::find_enterable(FaceCode code, std::uint32_t leaving) {
   const Face& entered = face(code);
-  const int m = impact_.contacts;
   std::vector<Vector> rows;  // rate of each row that leaves, along its sign, of each ray
-  for (int k = 0; k < 2 * m; ++k) {
+  for (int k = 0; k < impact_.signed_rows(); ++k) {
     if ((leaving >> k & 1U) == 0) continue;
-    const ContactFace state = contact_face(code, k % m);
-    const bool positive = k < m ? state == ContactFace::separating : slip(state) > 0;
+    const bool positive = sign_in(code, k) > 0;
     Vector rates;
     for (const Vector& ray : entered.motion) {
-      const Integer rate = dot(impact_.row[static_cast<std::size_t>(k)], ray);
+      const Integer rate = dot(impact_.signed_row(k), ray);
       rates.push_back(positive ? rate : Integer(-rate));
     }
     rows.push_back(std::move(rates));

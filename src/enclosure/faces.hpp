@@ -10,7 +10,8 @@
 
 namespace carom::enclosure {
 
-/// What one contact does in a face; a separating contact's tangential velocity has no part in it.
+/// What one contact does in a face; a separating contact's tangential velocity has no part in it
+/// unless its store is filled. An approaching contact's store may be.
 enum class ContactFace : std::uint8_t {
   separating,
   touching_negative,  ///< u_n = 0, u_t < 0
@@ -19,32 +20,53 @@ enum class ContactFace : std::uint8_t {
   approaching_negative,  ///< u_n < 0, u_t < 0
   approaching_sticking,
   approaching_positive,
+  held_negative,  ///< u_n = 0, u_t < 0, with a filled store
+  held_sticking,
+  held_positive,
+  releasing_negative,  ///< u_n > 0, u_t < 0, likewise
+  releasing_sticking,
+  releasing_positive,
+  guarded_negative,  ///< the same where the guard may have ended it
+  guarded_sticking,
+  guarded_positive,
 };
+inline constexpr int kContactFaces = 7;
+inline constexpr int kContactFacesWithStores = 16;
 
-/// Three bits a contact, contact 0 lowest.
+/// kFaceBits a contact, contact 0 lowest.
 using FaceCode = std::uint64_t;
+inline constexpr int kFaceBits = 4;
 
 constexpr ContactFace contact_face(FaceCode code, int contact) {
-  return static_cast<ContactFace>((code >> (3 * contact)) & 7U);
+  return static_cast<ContactFace>((code >> (kFaceBits * contact)) & ((1U << kFaceBits) - 1));
 }
 constexpr FaceCode face_code(ContactFace face, int contact) {
-  return static_cast<FaceCode>(face) << (3 * contact);
+  return static_cast<FaceCode>(face) << (kFaceBits * contact);
 }
+constexpr bool within(ContactFace face, ContactFace first) {
+  return face >= first && static_cast<int>(face) < static_cast<int>(first) + 3;
+}
+constexpr bool filled(ContactFace face) { return face >= ContactFace::held_negative; }
 constexpr bool touching(ContactFace face) {
-  return face >= ContactFace::touching_negative && face <= ContactFace::touching_positive;
+  return within(face, ContactFace::touching_negative) || within(face, ContactFace::held_negative);
 }
-constexpr bool approaching(ContactFace face) { return face >= ContactFace::approaching_negative; }
+constexpr bool approaching(ContactFace face) {
+  return within(face, ContactFace::approaching_negative);
+}
+constexpr bool guarded(ContactFace face) { return within(face, ContactFace::guarded_negative); }
 /// Sign of u_t where the contact pushes.
 constexpr int slip(ContactFace face) { return (static_cast<int>(face) + 2) % 3 - 1; }
 
 /// A cone of contact velocities on which the inclusion's rates are the same.
 struct Face {
-  bool terminal = true;      ///< nothing approaches
+  bool terminal = true;      ///< nothing approaches, all stores are empty
   std::vector<Vector> zero;  ///< rows that are 0 on it
   std::vector<Vector> side;  ///< rows that are >= 0 on its closure
-  std::vector<int> side_of;  ///< the contact velocities that they are, or the opposites of
+  std::vector<int> side_of;  ///< the rows (Signs) that they are, or the opposites of
   std::vector<Vector>
       motion;  ///< extreme rays of the rates that stay in it; none in a terminal one
+  /// With stores: those of the velocities, with normal impulses in the place of stores.
+  std::vector<Vector> pushed;
 };
 
 /// What hulls in a face begin with and are cut with.
@@ -59,24 +81,30 @@ class Faces {
 
   const Face& face(FaceCode code);
   const FaceHulls& hulls(FaceCode code);
-  /// Whether some motion in the face makes all rows of `leaving` (bit k: u_k, which is 0 where the
-  /// motion starts) get the face's sign at once.
+  /// Whether some motion in the face makes all rows of `leaving` (bit k: that of Signs, which is 0
+  /// where the motion starts) get the face's sign at once.
   bool enterable(FaceCode code, std::uint32_t leaving);
   /// The points that polyhedra of the faces have.
   PointTable& points() { return points_; }
+  [[nodiscard]] bool has_store(int contact) const { return impact_.store_at(contact) > 0; }
+  /// Whether it is known where the guard does not end a contact's release.
+  [[nodiscard]] bool knows_guard(int contact) const;
 
  private:
   enum class Known : std::uint8_t { no, enterable, not_enterable };
 
+  [[nodiscard]] std::size_t place(FaceCode code) const;
   [[nodiscard]] Face make(FaceCode code) const;
-  void find_motion(const std::vector<const Vector*>& pushes, Face& face) const;
+  void find_motion(FaceCode code, const std::vector<const Vector*>& pushes, Face& face) const;
+  void add_gains(FaceCode code, Vector ray, Face& face) const;
+  [[nodiscard]] int sign_in(FaceCode code, int row) const;
   [[nodiscard]] bool find_enterable(FaceCode code, std::uint32_t leaving);
 
   const RoundedImpact& impact_;
   PointTable points_;
-  std::vector<std::unique_ptr<const Face>> faces_;  // by code
+  std::vector<std::unique_ptr<const Face>> faces_;  // by place
   std::vector<std::unique_ptr<const FaceHulls>> hulls_;
-  std::vector<std::vector<Known>> enterable_;  // by code and what leaves
+  std::vector<std::vector<Known>> enterable_;  // by place and what leaves
 };
 
 }  // namespace carom::enclosure

@@ -12,6 +12,8 @@
 #include "enclosure/comparison.hpp"
 #include "enclosure/enclose.hpp"
 #include "enclosure/event.hpp"
+#include "enclosure/impulse_stores.hpp"
+#include "enclosure/invariant.hpp"
 #include "enclosure/quadratic_bound.hpp"
 #include "enclosure/rounded_impact.hpp"
 #include "impact/backends.hpp"
@@ -24,7 +26,18 @@ namespace {
 /// Whether polyhedra enclose such an impact; others have only bounds.
 bool by_polyhedra(const ImpactProblem& problem, RestitutionLaw law) {
   const int most = problem.dimension == 2 ? kMaxEnclosedContacts : 0;
-  return problem.contacts <= most && enclosure::stored_shares(problem, law).empty();
+  return problem.contacts <= most && (enclosure::stored_shares(problem, law).empty() ||
+                                      !enclosure::impulse_stores(problem, law).empty());
+}
+
+bool has_restitution(const ImpactProblem& problem, RestitutionLaw law) {
+  return !enclosure::stored_shares(problem, law).empty();
+}
+
+/// Whether polyhedra enclosed it: where stores were not followed to an end, bounds did.
+bool of_polyhedra(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
+  return by_polyhedra(problem, enclosure.law) &&
+         (!has_restitution(problem, enclosure.law) || enclosure::is_invariant(enclosure.invariant));
 }
 
 /// Whether two normal rows, velocities in units of 1 / sqrt(M_jj), are parallel up to what samples
@@ -57,6 +70,7 @@ void check_unrounded(const ImpactProblem& problem, int threads, ImpactEnclosure&
   settings.method = ImpactMethod::events;
   settings.samples = settings.keep_samples = compared;
   settings.epsilon = 0.0;
+  settings.law = enclosure.law;
   settings.threads = threads;
   const ImpactResult result = sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
   check_by_samples(problem, result.samples, 0, enclosure);
@@ -67,14 +81,17 @@ ImpactEnclosure enclosed(const ImpactProblem& problem, const EnclosureSettings& 
     return enclosure::bound_by_forms(problem, settings);
   }
   ImpactEnclosure result = enclosure::enclose(problem, settings);
-  result.law = settings.law;
+  if (has_restitution(problem, settings.law) && !enclosure::is_known(result)) {
+    return enclosure::bound_by_forms(problem, settings);
+  }
   check_unrounded(problem, settings.threads, result);
   return result;
 }
 
 ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
                        const EnclosureSettings& settings) {
-  if (by_polyhedra(problem, settings.law)) {
+  const bool restitution = has_restitution(problem, settings.law);
+  if (!restitution && by_polyhedra(problem, settings.law)) {
     ImpactDecision decision = enclosure::decide(problem, event, settings);
     if (decision.answer == ImpactAnswer::never) {
       decision.proof.law = settings.law;
@@ -84,7 +101,10 @@ ImpactDecision decided(const ImpactProblem& problem, const ImpactEvent& event,
     return decision;
   }
   ImpactDecision decision;
-  ImpactEnclosure bounds = enclosure::bound_by_forms(problem, settings, &event);
+  ImpactEnclosure bounds = by_polyhedra(problem, settings.law)
+                               ? enclosed(problem, settings)
+                               : enclosure::bound_by_forms(problem, settings, &event);
+  decision.made = bounds.made;
   decision.seconds = bounds.seconds;
   if (enclosure::never_happens(bounds, event)) {
     decision.answer = ImpactAnswer::never;
@@ -180,18 +200,18 @@ ImpactDecision decide_impact(const ImpactProblem& problem, const ImpactEvent& ev
 
 bool proves_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   validate(problem);
-  return by_polyhedra(problem, enclosure.law) ? enclosure::proves(problem, enclosure)
-                                              : enclosure::proves_bound(problem, enclosure);
+  return of_polyhedra(problem, enclosure) ? enclosure::proves(problem, enclosure)
+                                          : enclosure::proves_bound(problem, enclosure);
 }
 
 ImpactEnclosure proven_enclosure(const ImpactProblem& problem, const ImpactEnclosure& enclosure) {
   validate(problem);
   const bool outer = enclosure.status == EnclosureStatus::outer;
   if (!outer && enclosure.status != EnclosureStatus::enclosed) return {};
-  const bool polyhedra = by_polyhedra(problem, enclosure.law);
+  const bool polyhedra = of_polyhedra(problem, enclosure);
   if (!polyhedra && !outer) return {};
   std::optional<ImpactEnclosure> held =
-      polyhedra ? enclosure::proven(problem, outer, enclosure.invariant)
+      polyhedra ? enclosure::proven(problem, enclosure.law, outer, enclosure.invariant)
                 : enclosure::proven_bound(problem, enclosure.law, enclosure.invariant);
   if (!held) return {};
   held->status = enclosure.status;
@@ -247,7 +267,8 @@ double filled_share(const ImpactEnclosure& enclosure, std::span<const double> lo
     const double range = outer(k).second - outer(k).first;
     if (!(range > 1e-9 * fastest)) continue;
     const double within = std::min(high[k], outer(k).second) - std::max(low[k], outer(k).first);
-    share = std::min(share, std::max(0.0, within) / range);
+    const double missing = range - std::max(0.0, within);
+    share = std::min(share, 1.0 - missing / std::max(range, kNarrowRange * fastest));
   }
   return share;
 }

@@ -11,7 +11,19 @@ namespace carom::enclosure {
 
 namespace {
 
+constexpr const char* kWord = "carom-enclosure";
 constexpr std::size_t kMostWords = std::size_t{1} << 24;
+
+/// Of a contact in the code of a face.
+constexpr int bits(bool stores) { return stores ? kFaceBits : 3; }
+
+FaceCode written(FaceCode code, int contacts, bool stores) {
+  FaceCode result = 0;
+  for (int c = 0; c < contacts; ++c) {
+    result |= static_cast<FaceCode>(contact_face(code, c)) << (bits(stores) * c);
+  }
+  return result;
+}
 
 void write(std::string& out, const Integer& value) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -90,11 +102,21 @@ class Reader {
 
 }  // namespace
 
+bool is_invariant(const std::string& text) { return text.starts_with(kWord); }
+
 std::string text_of(const RoundedImpact& impact, const Family& family) {
-  std::string out = impact.friction_varies ? "carom-enclosure 2\n" : "carom-enclosure 1\n";
+  const bool stores = !impact.stores.empty();
+  std::string out = kWord;
+  out += ' ' + std::to_string((impact.friction_varies ? 2 : 1) + (stores ? 2 : 0)) + '\n';
   out += std::to_string(impact.contacts) + ' ' + std::to_string(impact.basis.size());
   for (const int k : impact.basis) out += ' ' + std::to_string(k);
   out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
+  if (stores) {
+    out += std::to_string(impact.stores.size());
+    for (const int i : impact.stores) out += ' ' + std::to_string(i);
+    out += ' ' + std::to_string(impact.store_bits) + '\n';
+    for (const auto& [upper, lower] : impact.guard) write(out, Vector{upper, lower});
+  }
   for (std::size_t k = 0; k < impact.row.size(); ++k) {
     write(out, impact.scale[k]);
     write(out, impact.row[k]);
@@ -107,8 +129,9 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
   out += std::to_string(pieces) + '\n';
   for (const auto& [code, kept] : family) {
     for (const Piece& piece : kept) {
-      out += std::to_string(code) + ' ' + std::to_string(piece.equations.size()) + ' ' +
-             std::to_string(piece.rows.size()) + '\n';
+      out += std::to_string(written(code, impact.contacts, stores)) + ' ' +
+             std::to_string(piece.equations.size()) + ' ' + std::to_string(piece.rows.size()) +
+             '\n';
       for (const Vector& row : piece.equations) write(out, row);
       for (const Vector& row : piece.rows) write(out, row);
     }
@@ -118,10 +141,12 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
 
 std::optional<Invariant> read_invariant(const std::string& text) {
   Reader in(text);
-  if (!in.expect("carom-enclosure")) return std::nullopt;
+  if (!in.expect(kWord)) return std::nullopt;
   Invariant result;
   RoundedImpact& impact = result.impact;
-  impact.friction_varies = in.count(1, 2) == 2;
+  const std::int64_t version = in.count(1, 4);
+  const bool stores = version > 2;
+  impact.friction_varies = version % 2 == 0;
   impact.contacts = static_cast<int>(in.count(0, kMaxEnclosedContacts));
   const int rows = 2 * impact.contacts;
   const std::int64_t size = in.count(0, rows);
@@ -131,6 +156,18 @@ std::optional<Invariant> read_invariant(const std::string& text) {
   }
   if (!in.good() || (!impact.basis.empty() && impact.basis.back() >= rows)) return std::nullopt;
   impact.unit = std::ldexp(1.0, static_cast<int>(in.count(-1000, 1000)));
+  if (stores) {
+    const std::int64_t some = in.count(1, std::max(1, impact.contacts));
+    for (std::int64_t s = 0; s < some && in.good(); ++s) {
+      impact.stores.push_back(static_cast<int>(in.count(0, impact.contacts - 1)));
+    }
+    impact.store_bits = static_cast<int>(in.count(-2000, 2000));
+    for (std::int64_t s = 0; s < some && in.good(); ++s) {
+      const Integer upper = in.integer();
+      impact.guard.push_back({upper, in.integer()});
+    }
+    if (!in.good()) return std::nullopt;
+  }
   for (int k = 0; k < rows && in.good(); ++k) {
     impact.scale.push_back(in.integer());
     impact.row.push_back(in.row(impact.size()));
@@ -141,10 +178,12 @@ std::optional<Invariant> read_invariant(const std::string& text) {
   impact.energy = in.rows(2 * static_cast<std::int64_t>(rows), impact.size());
   const std::int64_t pieces = in.count(0, 1 << 20);
   for (std::int64_t i = 0; i < pieces && in.good(); ++i) {
-    const auto code =
-        static_cast<FaceCode>(in.count(0, (std::int64_t{1} << 3 * impact.contacts) - 1));
+    FaceCode code = 0;
+    const auto digits = in.count(0, (std::int64_t{1} << bits(stores) * impact.contacts) - 1);
     for (int c = 0; c < impact.contacts; ++c) {
-      if (static_cast<int>(contact_face(code, c)) > 6) return std::nullopt;
+      const auto digit = static_cast<int>(digits >> (bits(stores) * c)) & ((1 << bits(stores)) - 1);
+      if (digit >= (stores ? kContactFacesWithStores : kContactFaces)) return std::nullopt;
+      code |= face_code(static_cast<ContactFace>(digit), c);
     }
     const std::int64_t equations = in.count(0, 1 << 16), bounds = in.count(0, 1 << 16);
     Piece piece;

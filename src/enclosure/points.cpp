@@ -33,7 +33,9 @@ std::size_t hash(const Vector& v) {
 Point::Point(Vector v, std::size_t index)
     : Measured(std::move(v)), number(index), tuple(enclosure::rough(exact)), bits(longest(exact)) {}
 
-PointTable::PointTable(const RoundedImpact& impact) : row_(impact.row.begin(), impact.row.end()) {}
+PointTable::PointTable(const RoundedImpact& impact) {
+  for (int k = 0; k < impact.signed_rows(); ++k) row_.emplace_back(impact.signed_row(k));
+}
 
 const Point* PointTable::add(Vector primitive) {
   const std::size_t key = hash(primitive);

@@ -12,7 +12,7 @@
 
 namespace carom::enclosure {
 
-/// Signs of contact velocities, bit k: u_k.
+/// Signs of rows, bit k: RoundedImpact::signed_row.
 struct Signs {
   std::uint32_t above = 0, below = 0;
 

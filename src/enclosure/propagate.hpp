@@ -42,6 +42,56 @@ std::vector<P> clipped(int k, int sign, const std::vector<P>& points, const Cros
   return result;
 }
 
+/// Where points lie beside a contact's zeros.
+struct ContactSides {
+  Side normal = Side::zero, tangent = Side::zero, guard = Side::zero;
+  bool filled = false;       ///< its store, of some
+  bool knows_guard = false;  ///< then `guard` says where it may end a release
+};
+
+/// What a contact may do next, with the rows that leave zero.
+struct ContactChoice {
+  ContactFace face;
+  std::uint32_t leaving;
+};
+
+/// ends: the impact does, so that nothing leaves.
+inline std::vector<ContactChoice> choices_of(int m, int i, const ContactSides& sides,
+                                             bool has_store, bool ends) {
+  std::vector<ContactChoice> choices;
+  const std::uint32_t n = 1U << i, t = 1U << (m + i), store = 1U << (2 * m + i),
+                      guard = 1U << (3 * m + i);
+  if (sides.normal == Side::positive && !sides.filled) return {{ContactFace::separating, 0}};
+  const bool touches = sides.normal == Side::zero;
+  if (touches && !ends && !sides.filled) choices.push_back({ContactFace::separating, n});
+  for (const int sign : {-1, 0, 1}) {
+    const bool leaves = sides.tangent == Side::zero && sign != 0;
+    if (sides.tangent != Side::zero && sign != (sides.tangent == Side::positive ? 1 : -1)) continue;
+    if (leaves && ends) continue;
+    const std::uint32_t own = leaves ? t : 0;
+    const auto add = [&](ContactFace middle, std::uint32_t leaving) {
+      const auto face = static_cast<ContactFace>(static_cast<int>(middle) + sign);
+      choices.push_back({face, own | leaving});
+    };
+    if (touches && !sides.filled) add(ContactFace::touching_sticking, 0);
+    if (!ends && sides.normal != Side::positive) {
+      add(ContactFace::approaching_sticking, touches ? n : 0);
+    }
+    if (!has_store || ends) continue;
+    if (touches) add(ContactFace::held_sticking, sides.filled ? 0 : store);
+    if (!sides.filled || (!touches && sides.normal != Side::positive)) continue;
+    const std::uint32_t parts = touches ? n : 0;
+    if (!sides.knows_guard || sides.guard != Side::positive) {
+      add(ContactFace::releasing_sticking,
+          parts | (sides.knows_guard && sides.guard == Side::zero ? guard : 0));
+    }
+    if (sides.knows_guard && sides.guard != Side::negative) {
+      add(ContactFace::guarded_sticking, parts);
+    }
+  }
+  return choices;
+}
+
 /// hand(code, part) for every face that takes up parts of `points`, all of which lie in the
 /// closure of one face: those that a motion enters from there at once, and terminal ones.
 /// cross(k, p, q): where u_k is 0 between points of different signs.
@@ -50,48 +100,36 @@ void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& c
                const Hand& hand) {
   if (points.empty()) return;
   bool ends = true;
-  std::vector<Side> normal(static_cast<std::size_t>(m)), tangent(normal);
+  std::vector<ContactSides> sides(static_cast<std::size_t>(m));
   for (int i = 0; i < m; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    normal[at] = side_of(i, points);
+    ContactSides& own = sides[static_cast<std::size_t>(i)];
+    own.normal = side_of(i, points);
+    if (faces.has_store(i)) own.filled = side_of(2 * m + i, points) != Side::zero;
     // Of both sides by the rounding of doubles only: then it still approaches.
-    ends = ends && normal[at] != Side::negative && normal[at] != Side::both;
-    if (normal[at] == Side::positive) continue;
-    tangent[at] = side_of(m + i, points);
-    if (tangent[at] != Side::both) continue;
-    for (const int sign : {-1, 0, 1}) {
-      propagate(faces, m, clipped(m + i, sign, points, cross), cross, hand);
-    }
-    return;
-  }
-  // What each contact may do next, with the rows that leave zero.
-  struct Choice {
-    ContactFace face;
-    std::uint32_t leaving;
-  };
-  std::vector<std::vector<Choice>> choices(static_cast<std::size_t>(m));
-  for (int i = 0; i < m; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const std::uint32_t n = 1U << i, t = 1U << (m + i);
-    if (normal[at] == Side::positive) {
-      choices[at].push_back({ContactFace::separating, 0});
-      continue;
-    }
-    const bool touches = normal[at] == Side::zero;
-    if (touches && !ends) choices[at].push_back({ContactFace::separating, n});
-    for (const int sign : {-1, 0, 1}) {
-      const bool leaves = tangent[at] == Side::zero && sign != 0;
-      if (tangent[at] != Side::zero && sign != (tangent[at] == Side::positive ? 1 : -1)) continue;
-      if (leaves && ends) continue;
-      const auto with = [&](ContactFace middle) {
-        return static_cast<ContactFace>(static_cast<int>(middle) + sign);
-      };
-      if (touches) choices[at].push_back({with(ContactFace::touching_sticking), leaves ? t : 0});
-      if (!ends) {
-        choices[at].push_back(
-            {with(ContactFace::approaching_sticking), (leaves ? t : 0) | (touches ? n : 0)});
+    ends = ends && own.normal != Side::negative && own.normal != Side::both && !own.filled;
+    if (own.normal == Side::positive && !own.filled) continue;
+    own.tangent = side_of(m + i, points);
+    if (own.tangent == Side::both) {
+      for (const int sign : {-1, 0, 1}) {
+        propagate(faces, m, clipped(m + i, sign, points, cross), cross, hand);
       }
+      return;
     }
+    own.knows_guard = own.filled && faces.knows_guard(i);
+    if (!own.knows_guard || own.normal == Side::negative) continue;
+    own.guard = side_of(3 * m + i, points);
+    if (own.guard == Side::both) {
+      for (const int sign : {-1, 1}) {
+        propagate(faces, m, clipped(3 * m + i, sign, points, cross), cross, hand);
+      }
+      return;
+    }
+  }
+  std::vector<std::vector<ContactChoice>> choices;
+  choices.reserve(sides.size());
+  for (int i = 0; i < m; ++i) {
+    choices.push_back(
+        choices_of(m, i, sides[static_cast<std::size_t>(i)], faces.has_store(i), ends));
   }
   std::vector<std::size_t> chosen(static_cast<std::size_t>(m), 0);
   for (std::size_t changed = 1; changed > 0;) {
@@ -99,7 +137,7 @@ void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& c
     std::uint32_t leaving = 0;
     for (int i = 0; i < m; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const Choice& choice = choices[at][chosen[at]];
+      const ContactChoice& choice = choices[at][chosen[at]];
       code |= face_code(choice.face, i);
       leaving |= choice.leaving;
     }

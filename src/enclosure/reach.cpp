@@ -29,6 +29,12 @@ unsigned longest(const Points& points) {
   return most;
 }
 
+/// Whether a vertex lies at infinity.
+bool is_endless(const Piece& piece) {
+  return std::any_of(piece.vertices.begin(), piece.vertices.end(),
+                     [](const Point* vertex) { return !(vertex->exact[0] > 0); });
+}
+
 /// Sum of the magnitudes of a row's coefficients.
 Integer length(const Vector& row) {
   Integer sum = 0;
@@ -107,6 +113,7 @@ void Reach::cut(FaceCode code, Piece& piece) {
   for (Vector& ray : generators(impact_.size(), equations, rows).rays) {
     piece.vertices.push_back(faces_.points().add(std::move(ray)));
   }
+  endless_ = endless_ || (!impact_.stores.empty() && is_endless(piece));
   piece.rough.clear();
   piece.held.add(piece.vertices);
   piece.number = made_++;
@@ -126,6 +133,7 @@ Piece Reach::closed(FaceCode code, const Points& points) {
     piece.vertices.push_back(ray.point != nullptr ? static_cast<const Point*>(ray.point)
                                                   : faces_.points().add(std::move(ray.vector)));
   }
+  endless_ = endless_ || (!impact_.stores.empty() && is_endless(piece));
   piece.held.add(piece.vertices);
   piece.from = points;
   piece.number = made_++;
@@ -306,7 +314,7 @@ bool Reach::run(const std::vector<RoughPiece>& planned, const Family& before) {
   const auto most =
       std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(planned.size())));
   while (!due_.empty() && !lost_) {
-    if (made_ >= most || bounded_) return false;
+    if (made_ >= most || bounded_ || endless_) return false;
     Target& target = targets_[*due_.begin()];
     due_.erase(due_.begin());
     make(target);
@@ -318,17 +326,19 @@ bool Reach::run(const std::vector<RoughPiece>& planned, const Family& before) {
       propagate(faces_, impact_, points, hand);
     }
   }
-  return !lost_;
+  return !lost_ && !endless_;
 }
 
 bool Reach::run(const Question& question) {
-  bool reached = true;
+  bool reached = impact_.stores.empty();
   const Hand hand = [&](FaceCode code, const Points& points) {
     if (met_ == Met::no) add(code, points, reached, question);
   };
   if (made_ == 0) propagate(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   while (!open_.empty()) {
-    if (met_ != Met::no || made_ >= limits_.budget || (limits_.tight && bounded_)) return false;
+    if (met_ != Met::no || endless_ || made_ >= limits_.budget || (limits_.tight && bounded_)) {
+      return false;
+    }
     const auto [code, number] = open_.front();
     open_.pop_front();
     const auto& pieces = family_[code];
@@ -341,7 +351,7 @@ bool Reach::run(const Question& question) {
       propagate(faces_, impact_, points, hand);
     }
   }
-  return met_ == Met::no;
+  return met_ == Met::no && !endless_;
 }
 
 }  // namespace carom::enclosure

@@ -113,6 +113,7 @@ class Reach {
   bool widened_ = false;
   double moved_ = 0.0;
   bool bounded_ = false;
+  bool endless_ = false;  ///< stores grow without end in a polyhedron
   std::vector<Measured> bounded_sides_;
   Met met_ = Met::no;
 };

@@ -55,7 +55,10 @@ double RoughPiece::distance(const Tuple& point) const {
 }
 
 RoughSearch::RoughSearch(const RoundedImpact& impact, Faces& faces)
-    : impact_(impact), faces_(faces), row_(rough(impact.row)) {}
+    : impact_(impact), faces_(faces), row_(rough(impact.row)) {
+  const Tuples stores = rough(impact.store_row);
+  row_.insert(row_.end(), stores.begin(), stores.end());
+}
 
 RoughPoint RoughSearch::point(const Tuple& at) const {
   RoughPoint result{at, {}};
@@ -189,7 +192,7 @@ bool RoughSearch::run(const RoughLimits& limits, const Question& question) {
   made_ = 0;
   lost_ = doubtful_ = false;
   met_ = Met::no;
-  bool reached = true;
+  bool reached = impact_.stores.empty();
   const auto hand = [&](FaceCode code, const RoughPoints& points) {
     if (!lost_ && met_ == Met::no) add(code, points, reached, question);
   };

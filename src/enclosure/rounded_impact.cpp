@@ -222,7 +222,13 @@ double friction_of(const ImpactProblem& problem, int contact, bool most) {
   return (high ? problem.friction_high : problem.friction)[static_cast<std::size_t>(contact)];
 }
 
-RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& near) {
+/// Stores' coordinates in the same unit as velocities, but for a power of two.
+int bits_of_stores(double largest_response) {
+  return largest_response > 0.0 ? std::ilogb(largest_response) : 0;
+}
+
+RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& near,
+                             const std::vector<int>& stores) {
   const int m = problem.contacts, rows = problem.dimension * m;
   const Matrix& delassus = near.delassus;
   const Eigen::VectorXd& u = near.u;
@@ -240,6 +246,8 @@ RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& nea
     for (int b = 0; b < size; ++b) own(a, b) = all(a, result.basis[static_cast<std::size_t>(b)]);
   }
   result.response.assign(own.data(), own.data() + own.size());
+  result.stores = stores;
+  result.store_bits = bits_of_stores(rows > 0 ? delassus.diagonal().maxCoeff() : 0.0);
   const Matrix shares = size > 0 ? Matrix(own.ldlt().solve(all)) : Matrix(0, rows);
   for (int k = 0; k < rows; ++k) {
     Vector row(result.size());
@@ -259,6 +267,7 @@ RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& nea
   result.unit = scale_above(u.size() > 0 ? u.cwiseAbs().maxCoeff() : 0.0);
   result.start.emplace_back(Integer(1) << kBits);
   for (const int k : result.basis) result.start.push_back(rounded(u(k) / result.unit, kBits));
+  result.start.resize(result.size());
   make_primitive(result.start);
   Eigen::VectorXd own_u(size);
   for (int a = 0; a < size; ++a) own_u(a) = u(result.basis[static_cast<std::size_t>(a)]);
@@ -282,6 +291,10 @@ RoundedImpact rounded_impact(const ImpactProblem& problem, const NearImpact& nea
       Vector push(1);
       for (int a = 0; a < size; ++a) {
         push.push_back(most > 0.0 ? rounded(rate(a) / most, bits) : Integer(0));
+      }
+      push.resize(result.size());
+      if (const std::size_t store = result.store_at(i); store > 0 && most > 0.0) {
+        push[store] = rounded(std::ldexp(1.0, result.store_bits) / most, bits);
       }
       make_primitive(push);
       Eigen::Index largest = 0;
@@ -308,9 +321,14 @@ unsigned longest(const std::vector<Vector>& vectors) {
 
 /// Every coordinate in a unit of its own in which its response is about 1.
 RoundedImpact exact_impact(const ImpactProblem& problem, const ExactImpact& exact,
-                           const std::vector<int>& basis) {
+                           const std::vector<int>& basis, const std::vector<int>& stores,
+                           std::optional<int> store_bits) {
   const int m = problem.contacts, rows = exact.rows();
   RoundedImpact result;
+  result.stores = stores;
+  double response = 0.0;
+  for (int k = 0; k < rows; ++k) response = std::max(response, exact.near_response(k, k));
+  result.store_bits = store_bits.value_or(bits_of_stores(response));
   result.contacts = m;
   result.slips = problem.dimension - 1;
   result.basis = basis;
@@ -352,6 +370,7 @@ RoundedImpact exact_impact(const ImpactProblem& problem, const ExactImpact& exac
   const double unit = scale_above(largest);
   result.unit = std::ldexp(unit, -least);
   speeds.insert(speeds.begin(), Dyadic{Integer(1), std::ilogb(unit)});
+  speeds.resize(result.size());
   result.start = align(speeds).numbers;
   make_primitive(result.start);
   for (const int a : basis) {
@@ -375,6 +394,10 @@ RoundedImpact exact_impact(const ImpactProblem& problem, const ExactImpact& exac
           rate = rate + share * mu * exact.response(basis[a], result.slip_row(i, s));
         }
         rates.push_back(rate.number == 0 ? Dyadic{} : rate.shifted(bits[a]));
+      }
+      rates.resize(result.size());
+      if (const std::size_t store = result.store_at(i); store > 0) {
+        rates[store] = Dyadic{exact.divisor(), least + result.store_bits};
       }
       Aligned push = align(rates);
       make_primitive(push.numbers);
@@ -402,15 +425,16 @@ double RoundedImpact::velocity(int k, const Vector& w) const {
   return unit * quotient(dot(row[at], w), scale[at] * w[0]);
 }
 
-std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data) {
+std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data,
+                                          const std::vector<int>& stores) {
   const NearImpact near(problem);
   if (near.clear && !exact_data) {
-    RoundedImpact rounded = rounded_impact(problem, near);
+    RoundedImpact rounded = rounded_impact(problem, near, stores);
     if (keeps_dependence(problem, near, rounded)) return rounded;
   }
   const ExactImpact exact(problem);
   if (!exact.definite()) return std::nullopt;
-  return exact_impact(problem, exact, exact.independent(near.order.rows));
+  return exact_impact(problem, exact, exact.independent(near.order.rows), stores, {});
 }
 
 std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw law) {
@@ -429,13 +453,14 @@ std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw l
 }
 
 std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,
-                                          const std::vector<int>& basis) {
+                                          const std::vector<int>& basis,
+                                          const std::vector<int>& stores, int store_bits) {
   const ExactImpact exact(problem);
   if (!exact.definite() || exact.independent(basis) != basis) return std::nullopt;
   std::vector<int> all = basis;
   for (int k = 0; k < exact.rows(); ++k) all.push_back(k);
   if (exact.independent(all).size() != basis.size()) return std::nullopt;
-  return exact_impact(problem, exact, basis);
+  return exact_impact(problem, exact, basis, stores, store_bits);
 }
 
 namespace {
@@ -467,10 +492,18 @@ bool is_near(const RoundedImpact& impact, const RoundedImpact& exact, double lea
     for (std::size_t a = 0; a < size; ++a) {
       numbers[a + 1] = numbers[a + 1] * (product / coordinate(exact, a));
     }
+    for (std::size_t s = size + 1; s < numbers.size(); ++s) numbers[s] *= product;
     return numbers;
   };
+  const auto no_stores = [&](const Vector& numbers) {
+    return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(size) + 1, numbers.end(),
+                       [](const Integer& x) { return x == 0; });
+  };
+  if (!no_stores(impact.start) || !std::all_of(impact.row.begin(), impact.row.end(), no_stores)) {
+    return false;
+  }
   for (std::size_t a = 0; a < size; ++a) {
-    Vector row(size + 1);
+    Vector row(impact.size());
     row[a + 1] = 1;
     if (impact.row[static_cast<std::size_t>(impact.basis[a])] != row) return false;
     if (coordinate(impact, a) != 1) return false;
@@ -493,6 +526,9 @@ bool is_near(const RoundedImpact& impact, const RoundedImpact& exact, double lea
   }
   for (std::size_t g = 0; g < exact.push.size(); ++g) {
     if (!same_direction(impact.push[g], shown(exact.push[g]))) return false;
+    for (std::size_t s = size + 1; s < impact.size(); ++s) {  // stores of other contacts
+      if (exact.push[g][s] == 0 && impact.push[g][s] != 0) return false;
+    }
   }
   return true;
 }
@@ -518,7 +554,8 @@ bool bounds_energy(const RoundedImpact& impact, const RoundedImpact& exact) {
 }  // namespace
 
 std::optional<double> rounding_between(const RoundedImpact& impact, const ImpactProblem& problem) {
-  const std::optional<RoundedImpact> exact = given_impact(problem, impact.basis);
+  const std::optional<RoundedImpact> exact =
+      given_impact(problem, impact.basis, impact.stores, impact.store_bits);
   if (!exact || impact.contacts != exact->contacts || impact.row.size() != exact->row.size() ||
       impact.push.size() != exact->push.size() || !bounds_energy(impact, *exact)) {
     return std::nullopt;

@@ -33,6 +33,23 @@ struct RoundedImpact {
   std::vector<double> impulse;
   /// Of the work of compression what a contact's store takes at most, [m]; empty: inelastic.
   std::vector<double> stored;
+  /// Contacts whose stores of impulses are coordinates behind w (impulse_stores.hpp), ascending;
+  /// then pushes have in that of their contact their normal impulse, times 2^store_bits and in the
+  /// unit of w. Coefficients of stores are 0 in all other rows.
+  std::vector<int> stores;
+  int store_bits = 0;
+  /// What a store gains of an impulse, [stores], and gives back, all times one number.
+  std::vector<Integer> least_gain, most_gain;
+  Integer whole_gain = 0;
+  /// The guard may end a store's release where upper (row_i . w) >= lower store, [stores]; 0 and 0
+  /// where it may everywhere.
+  struct Guard {
+    Integer upper = 0, lower = 0;
+  };
+  std::vector<Guard> guard;
+  /// Rows of stores: [m] the store of each contact, then [m] those of guards; 0 where there are
+  /// none; empty without stores.
+  std::vector<Vector> store_row;
   std::vector<double> response;  ///< A of the coordinates, [basis, basis]
   /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.
   std::vector<Vector> energy;
@@ -40,7 +57,20 @@ struct RoundedImpact {
   /// Times the length of rounded data: of numbers, and of what limits are for those.
   unsigned length = 1;
 
-  [[nodiscard]] std::size_t size() const { return basis.size() + 1; }
+  [[nodiscard]] std::size_t size() const { return basis.size() + 1 + stores.size(); }
+  /// The coordinate of a contact's store; 0 for none.
+  [[nodiscard]] std::size_t store_at(int contact) const {
+    for (std::size_t s = 0; s < stores.size(); ++s) {
+      if (stores[s] == contact) return basis.size() + 1 + s;
+    }
+    return 0;
+  }
+  /// The rows whose signs are a point's (Signs): contact velocities, then store_row.
+  [[nodiscard]] int signed_rows() const { return static_cast<int>(row.size() + store_row.size()); }
+  [[nodiscard]] const Vector& signed_row(int k) const {
+    const auto at = static_cast<std::size_t>(k);
+    return at < row.size() ? row[at] : store_row[at - row.size()];
+  }
   /// Of a contact's friction.
   [[nodiscard]] int corners() const { return (1 << slips) * (friction_varies ? 2 : 1); }
   /// Of `push`.
@@ -64,17 +94,19 @@ struct RoundedImpact {
 /// dependent, none is of another size. Else, and with exact_data, the problem itself. In neither
 /// case is a row taken for a combination of others that is not one. None where M is positive
 /// definite by rounding only.
-/// Without stores.
-std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false);
+/// stores: contacts with coordinates of their own, whose rows and gains are still to be set.
+std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false,
+                                          const std::vector<int>& stores = {});
 
 /// RoundedImpact::stored of a problem, rounded up. Laws of impulses and speeds give back what may
 /// be all of the work.
 std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw law);
 
 /// The problem itself in coordinates of these rows of J; none where they are not a basis, or M is
-/// not positive definite but for rounding.
+/// not positive definite but for rounding. stores, store_bits: as RoundedImpact has them.
 std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,
-                                          const std::vector<int>& basis);
+                                          const std::vector<int>& basis,
+                                          const std::vector<int>& stores = {}, int store_bits = 0);
 
 /// What `impact` was rounded by (RoundedImpact::rounding) if it is the problem itself or what
 /// rounding may make of it, by numbers of `problem` that are computed without rounding; else none.

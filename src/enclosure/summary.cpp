@@ -10,7 +10,7 @@ namespace {
 
 bool is_terminal(FaceCode code, int contacts) {
   for (int i = 0; i < contacts; ++i) {
-    if (approaching(contact_face(code, i))) return false;
+    if (approaching(contact_face(code, i)) || filled(contact_face(code, i))) return false;
   }
   return true;
 }
@@ -40,6 +40,16 @@ double outward(double value, double direction) {
   constexpr double kRounded = 0x1p-50;  // of a quotient of integers in doubles
   if (value == 0.0) return value;
   return std::nextafter(value + std::copysign(kRounded * value, direction), direction);
+}
+
+/// Of contact velocity k.
+double largest_by_energy(const RoundedImpact& impact, std::size_t k) {
+  const Vector& bound = impact.energy[2 * k];  // times what the row is times
+  for (std::size_t a = 1; a < bound.size(); ++a) {
+    if (impact.row[k][a] == 0) continue;
+    return impact.unit * quotient(bound[0] * impact.row[k][a], bound[a] * impact.scale[k]);
+  }
+  return 0.0;
 }
 
 /// The polyhedron of a face, or the hull of several.
@@ -86,7 +96,8 @@ void make_zeros(FaceCode code, int contacts, std::vector<double>& u) {
     const ContactFace face = contact_face(code, i);
     if (face == ContactFace::separating) continue;
     u[static_cast<std::size_t>(i)] = 0.0;
-    if (slip(face) == 0) u[static_cast<std::size_t>(contacts + i)] = 0.0;
+    const auto tangent = static_cast<std::size_t>(contacts) + static_cast<std::size_t>(i);
+    if (slip(face) == 0) u[tangent] = 0.0;
   }
 }
 
@@ -115,6 +126,13 @@ void summarise(const RoundedImpact& impact, const Family& family, ImpactEnclosur
       add_constraint(impact, e, true, mode.constraints);
     }
     for (const Vector& r : whole.rows) add_constraint(impact, r, false, mode.constraints);
+  }
+  if (!impact.stores.empty()) {  // whose polyhedra know nothing of the energy
+    for (std::size_t k = 0; k < 2 * m; ++k) {
+      const double most = outward(largest_by_energy(impact, k), infinite);
+      low[k] = std::max(low[k], -most);
+      high[k] = std::min(high[k], most);
+    }
   }
   const auto middle = static_cast<std::ptrdiff_t>(m);
   enclosure.normal_velocity_min.assign(low.begin(), low.begin() + middle);

@@ -18,6 +18,9 @@ namespace carom {
 /// Largest number of planar contacts that polyhedra enclose.
 inline constexpr int kMaxEnclosedContacts = 4;
 
+/// Of the largest proven speed: coverage of narrower ranges is measured against it.
+inline constexpr double kNarrowRange = 0.05;
+
 enum class EnclosureStatus : std::uint8_t {
   enclosed,  ///< a checked fixed point, exact or moved outward by a little `rounding`
   outer,     ///< a checked fixed point that had to be made coarse, or mere bounds: perhaps wide

@@ -1,0 +1,131 @@
+#include "enclosure/impulse_stores.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "enclosure/exact_impact.hpp"
+
+namespace carom::enclosure {
+
+namespace {
+
+constexpr int kMostContacts = 2;
+
+Integer normal_rate(const RoundedImpact& impact, int contact, const Vector& push) {
+  return dot(impact.row[static_cast<std::size_t>(contact)], push);
+}
+
+/// Whether all motions lift the contact of a store, and with its own impulse so much that `guard`
+/// says where its release ends.
+bool lifts(const RoundedImpact& impact, const Face& face, std::size_t store,
+           const RoundedImpact::Guard& guard) {
+  const std::size_t at = impact.basis.size() + 1 + store;
+  const Integer gain = impact.most_gain[store] * impact.most_gain[store];
+  const Integer whole = impact.whole_gain * impact.whole_gain;
+  return std::all_of(face.pushed.begin(), face.pushed.end(), [&](const Vector& ray) {
+    const Integer rate = normal_rate(impact, impact.stores[store], ray);
+    return rate >= 0 && 2 * whole * guard.upper * rate >= gain * guard.lower * ray[at];
+  });
+}
+
+/// The guard of a store whose contact all motions lift, or none.
+RoundedImpact::Guard guard_of(const RoundedImpact& impact, const std::vector<const Face*>& faces,
+                              std::size_t store) {
+  const std::size_t at = impact.basis.size() + 1 + store;
+  Integer least = 1, impulse = 0;  // rate for an impulse
+  for (const Face* face : faces) {
+    for (const Vector& ray : face->pushed) {
+      const Integer rate = normal_rate(impact, impact.stores[store], ray);
+      if (rate < 0) return {};
+      if (ray[at] > 0 && (impulse == 0 || rate * impulse < least * ray[at])) {
+        least = rate, impulse = ray[at];
+      }
+    }
+  }
+  if (least == 0 || impulse == 0) return {};
+  Vector numbers = {impact.most_gain[store] * impact.most_gain[store] * impulse,
+                    2 * impact.whole_gain * impact.whole_gain * least};
+  make_primitive(numbers);
+  return {numbers[0], numbers[1]};
+}
+
+void set_guard_rows(RoundedImpact& impact) {
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    const auto i = static_cast<std::size_t>(impact.stores[s]);
+    Vector& row = impact.store_row[static_cast<std::size_t>(impact.contacts) + i];
+    row = impact.row[i];
+    for (Integer& x : row) x *= impact.guard[s].upper;
+    row[impact.basis.size() + 1 + s] = -impact.guard[s].lower;
+    make_primitive(row);
+  }
+}
+
+}  // namespace
+
+std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law) {
+  std::vector<int> stores;
+  if (law != RestitutionLaw::poisson || problem.dimension != 2 ||
+      problem.contacts > kMostContacts) {
+    return stores;
+  }
+  for (std::size_t i = 0; i < problem.restitution_high.size(); ++i) {
+    if (problem.restitution_high[i] > 0.0) stores.push_back(static_cast<int>(i));
+  }
+  return stores;
+}
+
+bool complete_stores(const ImpactProblem& problem, RoundedImpact& impact) {
+  std::vector<Dyadic> gains;
+  for (const int i : impact.stores) {
+    const auto at = static_cast<std::size_t>(i);
+    const double most = problem.restitution_high[at];
+    gains.push_back(dyadic(problem.restitution_low.empty() ? most : problem.restitution_low[at]));
+    gains.push_back(dyadic(most));
+    for (int corner = 0; corner < impact.corners(); ++corner) {
+      const Vector& push = impact.push[impact.push_at(i, corner)];
+      const bool moves = std::any_of(
+          push.begin(), push.begin() + static_cast<std::ptrdiff_t>(impact.basis.size()) + 1,
+          [](const Integer& x) { return x != 0; });
+      if (!moves || !(push[impact.store_at(i)] > 0)) return false;
+    }
+  }
+  gains.push_back({Integer(1), 0});
+  Vector numbers = align(gains).numbers;
+  make_primitive(numbers);
+  impact.least_gain.clear();
+  impact.most_gain.clear();
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    impact.least_gain.push_back(numbers[2 * s]);
+    impact.most_gain.push_back(numbers[2 * s + 1]);
+  }
+  impact.whole_gain = numbers.back();
+  const auto m = static_cast<std::size_t>(impact.contacts);
+  impact.store_row.assign(2 * m, Vector(impact.size()));
+  impact.guard.resize(impact.stores.size());
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    impact.store_row[static_cast<std::size_t>(impact.stores[s])][impact.basis.size() + 1 + s] = 1;
+  }
+  set_guard_rows(impact);
+  return true;
+}
+
+bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact) {
+  bool some = false;
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    impact.guard[s] = guard_of(impact, faces, s);
+    some = some || impact.guard[s].lower > 0;
+  }
+  set_guard_rows(impact);
+  return some;
+}
+
+bool keeps_guards(const RoundedImpact& impact, const Face& face) {
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    const RoundedImpact::Guard& guard = impact.guard[s];
+    if (guard.lower == 0 && guard.upper == 0) continue;
+    if (!(guard.lower > 0 && guard.upper > 0) || !lifts(impact, face, s, guard)) return false;
+  }
+  return true;
+}
+
+}  // namespace carom::enclosure

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include <carom/impact.hpp>
+
+#include "enclosure/faces.hpp"
+#include "enclosure/rounded_impact.hpp"
+
+/// Stores of impulses (Poisson's law) as coordinates beside contact velocities: their rates are
+/// constant on each side of u_n = 0, so that polyhedra follow them as well.
+namespace carom::enclosure {
+
+/// Contacts whose stores are coordinates of polyhedra; none where no polyhedra follow the problem's
+/// stores: other laws, in space, too many.
+std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law);
+
+/// Sets gains and rows of RoundedImpact::stores, with its guards; false where a push of theirs
+/// moves nothing.
+bool complete_stores(const ImpactProblem& problem, RoundedImpact& impact);
+
+/// Sets guards that hold where no other faces than these are met; false where there are none.
+bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact);
+/// Whether the impact's guards hold as far as motions in this face go.
+bool keeps_guards(const RoundedImpact& impact, const Face& face);
+
+}  // namespace carom::enclosure
