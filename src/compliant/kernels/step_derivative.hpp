@@ -180,6 +180,9 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask moment_refuses(bool rates, bool geometry);
   /// x := M^-1 x.
   CAROM_HOST_DEVICE void over_mass(V* x) const;
+  /// The same of vectors one behind the other, M full.
+  template <int kVectors>
+  CAROM_HOST_DEVICE void vectors_over_mass(V* x) const;
 
   CAROM_HOST_DEVICE void flow();
 
@@ -319,9 +322,9 @@ class StepDerivative {
     return d.friction != nullptr ? d.friction[row_[normal_[k]]] : V(0.0);
   }
   /// J^-1 x, where open rows, p = .., are told exactly.
-  CAROM_HOST_DEVICE void solve_modes(V* x);
+  CAROM_HOST_DEVICE void solve_modes(V* x, bool accurate = true);
   /// y := dp with the doubtful conditions' theta zero.
-  CAROM_HOST_DEVICE void solve_change(const StepDirectionView<V>& d);
+  CAROM_HOST_DEVICE void solve_change(const StepDirectionView<V>& d, bool accurate = true);
   /// The rate of condition i, and its terms.
   CAROM_HOST_DEVICE V condition_of(int i, const V* dp, const StepDirectionView<V>& d,
                                    V& size) const;
@@ -360,6 +363,7 @@ class StepDerivative {
   bool moves_ = false;          // whether any lane moves
   bool by_velocities_ = false;  // J is inverted through a matrix of their order
   bool mixed_ = false;          // a kind has rows that exert nothing
+  bool kinds_known_ = false;    // whether the kinds are factored
 };
 
 }  // namespace carom::derivatives

@@ -328,9 +328,11 @@ CAROM_HOST_DEVICE void StepDerivative<V>::solve_transposed(V* x) const {
 }
 
 template <class V>
-CAROM_HOST_DEVICE void StepDerivative<V>::solve_modes(V* x) {
+CAROM_HOST_DEVICE void StepDerivative<V>::solve_modes(V* x, bool accurate) {
   for (int k = 0; k < count_; ++k) at_.g[k] = x[k];
-  if (by_velocities_) {
+  if (!accurate) {
+    solve_once(x);
+  } else if (by_velocities_) {
     refined(
         x, [&](V* y) { solve_once(y); }, [&](const V* y, V* product) { multiply(y, product); });
   } else {

@@ -351,7 +351,8 @@ CAROM_HOST_DEVICE void StepDerivative<V>::change_moment(const StepDirectionView<
 }
 
 template <class V>
-CAROM_HOST_DEVICE void StepDerivative<V>::solve_change(const StepDirectionView<V>& d) {
+CAROM_HOST_DEVICE void StepDerivative<V>::solve_change(const StepDirectionView<V>& d,
+                                                       bool accurate) {
   for (int k = 0; k < count_; ++k) {
     V sum = V(0.0);
     each_flow(k, [&](int l, V share) { sum -= share * at_.row[l]; });
@@ -359,7 +360,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::solve_change(const StepDirectionView<V
     sum -= select(has_mode(k, StepMode::slide), pushed, V(0.0));
     at_.y[k] = sum;
   }
-  solve_modes(at_.y);
+  solve_modes(at_.y, accurate);
 }
 
 template <class V>
@@ -461,7 +462,7 @@ CAROM_HOST_DEVICE V StepDerivative<V>::reach_down(const StepGradientView<V>& gra
   d.damping = gradient.damping;
   d.friction = gradient.friction;
   change(d);
-  solve_change(d);
+  solve_change(d, false);  // a reach is a ratio
   if (by_velocities_) push(at_.y, at_.inner);
   for (int k = 0; k < count_; ++k) {
     V sum = at_.row[k];

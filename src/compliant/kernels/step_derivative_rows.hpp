@@ -50,11 +50,14 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
   for (int j = 0; j < n_; ++j) at_.push[j] = problem_.velocity[j] + h_ * at_.push[j];
   for (int k = 0; k < count_; ++k) {
     for (int j = first(k); j < last(k); ++j) flexible(k)[j] = jacobian(k)[j];
-    if (shape_.diagonal) {
-      for (int j = first(k); j < last(k); ++j) flexible(k)[j] *= at_.mass[j];
-    } else {
-      over_mass(flexible(k));
-    }
+    if (!shape_.diagonal) continue;
+    for (int j = first(k); j < last(k); ++j) flexible(k)[j] *= at_.mass[j];
+  }
+  if (!shape_.diagonal) {  // several at a time, whose chains of operations run side by side
+    constexpr int kSideBySide = 4;
+    int k = 0;
+    for (; k + kSideBySide <= count_; k += kSideBySide) vectors_over_mass<kSideBySide>(flexible(k));
+    for (; k < count_; ++k) over_mass(flexible(k));
   }
   moving_ = V(0.0) < V(0.0);
   for (int k = 0; k < count_; ++k) {
@@ -62,13 +65,6 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
     if (centripetal_) moving_ = moving_ | (problem_.jacobian_dot_v[row_[k]] != V(0.0));
   }
   moves_ = any_of(moving_);
-  if (moves_) {
-    factor_kinds();
-    if (mixed_) good = good & !moving_;
-    for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
-    over_kinds(at_.moment);
-    push_back(at_.moment, at_.along_moment);
-  }
   by_velocities_ = count_ > 2 * n_;
   for (int k = 0; k < count_; ++k) by_velocities_ = by_velocities_ && !is_tangent(k);
   for (int k = 0; k < count_; ++k) {
@@ -77,6 +73,16 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
       at_.delassus[static_cast<long>(k) * count_ + l] = sum;
       at_.delassus[static_cast<long>(l) * count_ + k] = sum;
     }
+  }
+  kinds_known_ = false;
+  if (moves_) {
+    factor_kinds();
+    if (mixed_) good = good & !moving_;
+    for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
+    over_kinds(at_.moment);
+    push_back(at_.moment, at_.along_moment);
+  }
+  for (int k = 0; k < count_; ++k) {
     at_.weight[k] = V(1.0) / w(k, k);
     V sum = bias(k);
     for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * at_.push[j];
@@ -87,6 +93,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
 
 template <class V>
 CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
+  if (kinds_known_) return;
+  kinds_known_ = true;
   // A row that exerts nothing belongs to its kind all the same, and is not among these.
   mixed_ = false;
   redundant_ = V(0.0) < V(0.0);
@@ -114,7 +122,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
     V pivot = diagonal;
     each_independent(kind, [&](int l) {
       const V* earlier = at_.hat + static_cast<long>(l) * count_;
-      V sum = coupling(k, l);
+      V sum = by_velocities_ ? coupling(k, l) : w(k, l);
       each_independent(kind, [&](int j) {
         if (j < l) sum -= lower[j] * earlier[j];
       });
@@ -196,6 +204,28 @@ CAROM_HOST_DEVICE void StepDerivative<V>::over_mass(V* x) const {
     V sum = x[i];
     for (int j = i + 1; j < n_; ++j) sum -= at_.mass[j * n_ + i] * x[j];
     x[i] = sum * at_.mass[i * n_ + i];
+  }
+}
+
+template <class V>
+template <int kVectors>
+CAROM_HOST_DEVICE void StepDerivative<V>::vectors_over_mass(V* x) const {
+  V sum[kVectors];
+  for (int i = 0; i < n_; ++i) {
+    for (int k = 0; k < kVectors; ++k) sum[k] = x[k * n_ + i];
+    for (int j = 0; j < i; ++j) {
+      const V entry = at_.mass[i * n_ + j];
+      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k * n_ + j];
+    }
+    for (int k = 0; k < kVectors; ++k) x[k * n_ + i] = sum[k] * at_.mass[i * n_ + i];
+  }
+  for (int i = n_ - 1; i >= 0; --i) {
+    for (int k = 0; k < kVectors; ++k) sum[k] = x[k * n_ + i];
+    for (int j = i + 1; j < n_; ++j) {
+      const V entry = at_.mass[j * n_ + i];
+      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k * n_ + j];
+    }
+    for (int k = 0; k < kVectors; ++k) x[k * n_ + i] = sum[k] * at_.mass[i * n_ + i];
   }
 }
 

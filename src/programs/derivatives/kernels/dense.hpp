@@ -211,9 +211,12 @@ class FactorsOf {
     copy(x, at_.given);
     scaled_solve_transposed(x);
     copy(at_.given, rest);
-    for (int i = 0; i < n_; ++i) {
-      const V by = x[i];
-      for (int j = 0; j < n_; ++j) rest[j] -= entry(i, j) * by;
+    int j = 0;
+    for (; j + kSideBySide <= n_; j += kSideBySide) {
+      subtract_columns(at_.matrix, j, 0, n_, 1, x, rest);
+    }
+    for (; j < n_; ++j) {
+      for (int i = 0; i < n_; ++i) rest[j] -= entry(i, j) * x[i];
     }
     scaled_solve_transposed(rest);
     add(rest, x);
@@ -303,6 +306,19 @@ class FactorsOf {
     }
     for (int k = 0; k < kSideBySide; ++k) to[i + k] = sum[k];
   }
+  /// to_k -= sum of A_ik x_i in some columns from j on, over the rows i = first, first + step, ..
+  /// before last: of each column in that order.
+  CAROM_INLINE void subtract_columns(const V* a, int j, int first, int last, int step, const V* x,
+                                     V* to) const {
+    V sum[kSideBySide];
+    for (int k = 0; k < kSideBySide; ++k) sum[k] = to[j + k];
+    for (int i = first; i != last; i += step) {
+      const V by = x[i];
+      const V* row = a + static_cast<long>(i) * n_ + j;
+      for (int k = 0; k < kSideBySide; ++k) sum[k] -= row[k] * by;
+    }
+    for (int k = 0; k < kSideBySide; ++k) to[j + k] = sum[k];
+  }
   static constexpr int kSideBySide = 4;
 
   /// With the scaled matrix's factors.
@@ -320,21 +336,54 @@ class FactorsOf {
       for (int j = 0; j < i; ++j) sum -= lu(i, j) * x[j];
       x[i] = sum;
     }
-    for (i = n_ - 1; i >= 0; --i) {
+    // What is known last stands last in a row's sum, so that rows do not wait for each other.
+    for (i = n_; i >= kSideBySide; i -= kSideBySide) {
+      const int top = i - kSideBySide;
+      V sum[kSideBySide];
+      for (int k = 0; k < kSideBySide; ++k) sum[k] = x[top + k];
+      for (int j = n_ - 1; j >= i; --j) {
+        const V by = x[j];
+        for (int k = 0; k < kSideBySide; ++k) sum[k] -= lu(top + k, j) * by;
+      }
+      for (int k = kSideBySide - 1; k >= 0; --k) {
+        for (int j = kSideBySide - 1; j > k; --j) sum[k] -= lu(top + k, top + j) * x[top + j];
+        x[top + k] = sum[k] * lu(top + k, top + k);
+      }
+    }
+    for (--i; i >= 0; --i) {
       V sum = x[i];
-      for (int j = i + 1; j < n_; ++j) sum -= lu(i, j) * x[j];
+      for (int j = n_ - 1; j > i; --j) sum -= lu(i, j) * x[j];
       x[i] = sum * lu(i, i);
     }
   }
   CAROM_HOST_DEVICE void eliminate_transposed(V* x) const {
-    for (int i = 0; i < n_; ++i) {
-      const V value = x[i] * lu(i, i);
-      x[i] = value;
-      for (int j = i + 1; j < n_; ++j) x[j] -= lu(i, j) * value;
+    int j = 0;
+    for (; j + kSideBySide <= n_; j += kSideBySide) {
+      subtract_columns(at_.lu, j, 0, j, 1, x, x);
+      for (int k = j; k < j + kSideBySide; ++k) {
+        V sum = x[k];
+        for (int i = j; i < k; ++i) sum -= lu(i, k) * x[i];
+        x[k] = sum * lu(k, k);
+      }
     }
-    for (int i = n_ - 1; i > 0; --i) {
-      const V value = x[i];
-      for (int j = 0; j < i; ++j) x[j] -= lu(i, j) * value;
+    for (; j < n_; ++j) {
+      V sum = x[j];
+      for (int i = 0; i < j; ++i) sum -= lu(i, j) * x[i];
+      x[j] = sum * lu(j, j);
+    }
+    for (j = n_; j >= kSideBySide; j -= kSideBySide) {
+      const int top = j - kSideBySide;
+      subtract_columns(at_.lu, top, n_ - 1, j - 1, -1, x, x);
+      for (int k = j - 2; k >= top; --k) {
+        V sum = x[k];
+        for (int i = j - 1; i > k; --i) sum -= lu(i, k) * x[i];
+        x[k] = sum;
+      }
+    }
+    for (--j; j >= 0; --j) {
+      V sum = x[j];
+      for (int i = n_ - 1; i > j; --i) sum -= lu(i, j) * x[i];
+      x[j] = sum;
     }
     permute_back(x);
   }
