@@ -361,17 +361,20 @@ class PackLcpDerivative {
     }
     for (int i = 0; i < n_; ++i) {
       const unsigned held = is_held(i).bits();
-      for (int lane = 0; lane < kWidth; ++lane) {
-        const bool is = (held >> lane & 1U) != 0;
-        rank_[i][lane] = is ? counts[lane] : n_;
-        row_[counts[lane]][lane] = i;  // the next one overwrites what is not held
-        counts[lane] += static_cast<int>(is);
+      int* rank = rank_[i];
+      for (int lane = 0; lane < kWidth; ++lane) {  // in a register
+        const int is = static_cast<int>(held >> lane & 1U);
+        rank[lane] = is != 0 ? counts[lane] : n_;
+        counts[lane] += is;
+      }
+      for (unsigned left = held; left != 0; left &= left - 1) {
+        const int lane = kernels::lowest_bit(left);
+        row_[rank[lane]][lane] = i;
       }
     }
     double held[kWidth];
     most_ = 0;
     for (int lane = 0; lane < kWidth; ++lane) {
-      row_[counts[lane]][lane] = n_;
       held[lane] = counts[lane];
       most_ = counts[lane] > most_ ? counts[lane] : most_;
     }

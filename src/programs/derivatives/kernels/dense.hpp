@@ -53,7 +53,7 @@ CAROM_INLINE V norm_estimate(int n, V count, Counts&& counts, V* x, V* y, Apply&
   auto going = zero < count;
   const V share = one / select(going, count, one);
   for (int i = 0; i < n; ++i) x[i] = select(counts(i), share, zero);
-  V best = zero;
+  V best = zero, last(-1.0);
   for (int round = 0; round < 3; ++round) {
     apply(x);
     V sum = zero;
@@ -71,6 +71,9 @@ CAROM_INLINE V norm_estimate(int n, V count, Counts&& counts, V* x, V* y, Apply&
       place = select(size > most, V(static_cast<double>(i)), place);
       most = larger(size, most);
     }
+    going = going & (place != last);  // the same column again says the same
+    if (!any_of(going)) break;
+    last = place;
     for (int i = 0; i < n; ++i) {
       x[i] = select(place != V(static_cast<double>(i)), zero, one);
     }
