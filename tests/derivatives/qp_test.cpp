@@ -40,10 +40,12 @@ Buffer<double> drawn(std::mt19937_64& random, std::size_t count) {
 }
 
 /// multipliers: whether they are asked for as well.
-Asked asked(QpBatch batch, std::uint64_t seed, bool multipliers) {
+Asked asked(QpBatch batch, std::uint64_t seed, bool multipliers, QpMethod method) {
   std::mt19937_64 random(seed);
   Asked all;
-  all.answer = solve_qp(batch);
+  QpSettings settings;
+  settings.method = method;
+  all.answer = solve_qp(batch, settings);
   all.cotangent.solution = drawn(random, all.answer.solution.size());
   if (multipliers) {
     all.cotangent.dual = drawn(random, all.answer.dual.size());
@@ -68,6 +70,27 @@ QpBatch random_batch(int n, int m, int equations, std::vector<Cone> cones, doubl
   flavour.cones = std::move(cones);
   flavour.spread = spread;
   return test::random_qps(flavour, 29, static_cast<unsigned>(n + m));
+}
+
+/// Every row twice, in two units: an interior point gives both of them a multiplier.
+QpBatch doubled(QpBatch batch) {
+  const int n = batch.variables, m = batch.rows;
+  std::vector<double> matrix, lower, upper;
+  for (std::int64_t p = 0; p < batch.problems; ++p) {
+    for (const double unit : {1.0, 4.0}) {
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < n; ++j)
+          matrix.push_back(unit * batch.matrix.data()[(p * m + i) * n + j]);
+        lower.push_back(unit * batch.lower.data()[p * m + i]);
+        upper.push_back(unit * batch.upper.data()[p * m + i]);
+      }
+    }
+  }
+  batch.rows = 2 * m;
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.lower = Buffer<double>::from(lower);
+  batch.upper = Buffer<double>::from(upper);
+  return batch;
 }
 
 /// A box that lands on corners of which more than three hold three velocities.
@@ -266,6 +289,7 @@ TEST(DifferentiateQp, PacksHaveTheNumbersOfOneByOne) {
     QpBatch batch;
     int least;  // of 29 that packs take
     int least_without_rows;
+    QpMethod method = QpMethod::automatic;
   };
   const Case cases[] = {
       {random_batch(6, 8, 0, {}, 0.0), 26, 26},
@@ -278,11 +302,14 @@ TEST(DifferentiateQp, PacksHaveTheNumbersOfOneByOne) {
       {random_batch(8, 4, 1, {{ConeKind::second_order, 5}, {ConeKind::nonnegative, 2}}, 1.0), 24,
        24},
       {landings(4), 3, 28},
-      {landings(8), 3, 28}};
+      {landings(8), 3, 28},
+      {doubled(random_batch(6, 8, 0, {}, 0.0)), 2, 18},
+      {doubled(random_batch(6, 8, 0, {}, 0.0)), 2, 18, QpMethod::interior_point},
+      {doubled(random_batch(5, 3, 1, {}, 2.0)), 0, 0, QpMethod::interior_point}};
   for (const Case& one : cases) {
     SCOPED_TRACE(one.batch.variables);
     SCOPED_TRACE(one.batch.rows);
-    Asked all = asked(one.batch.to(MemorySpace::host), 3, true);
+    Asked all = asked(one.batch.to(MemorySpace::host), 3, true, one.method);
     all.answer.status.data()[2] = Status::inaccurate;
     all.answer.solution.data()[5 * one.batch.variables] = std::nan("");
     EXPECT_GE(expect_numbers_of_one_by_one<QpGradient>(all, {}), one.least - 2);
@@ -292,7 +319,7 @@ TEST(DifferentiateQp, PacksHaveTheNumbersOfOneByOne) {
       *of_rows = {};
     }
     EXPECT_GE(expect_numbers_of_one_by_one<QpTangent>(all, {}), one.least_without_rows - 2);
-    const Asked solution = asked(one.batch.to(MemorySpace::host), 4, false);
+    const Asked solution = asked(one.batch.to(MemorySpace::host), 4, false, one.method);
     EXPECT_GE(expect_numbers_of_one_by_one<QpGradient>(solution, {}), one.least_without_rows);
     EXPECT_GE(expect_numbers_of_one_by_one<QpGradient>(
                   solution, {true, true, false, false, false, false, false}),
@@ -339,7 +366,8 @@ TEST(DifferentiateQp, AgreesWithTheEquationsInLongDouble) {
        {std::tuple{4, 6, 0, 0.0}, std::tuple{12, 20, 2, 0.0}, std::tuple{10, 14, 0, 3.0},
         std::tuple{24, 48, 0, 0.0}}) {
     SCOPED_TRACE(n);
-    const Asked all = asked(random_batch(n, m, equations, {}, spread), 5, false);
+    const Asked all =
+        asked(random_batch(n, m, equations, {}, spread), 5, false, QpMethod::automatic);
     const QpBatch& batch = all.batch;
     const QpGradient g = differentiate_qp(batch, all.answer, all.cotangent);
     int smooth = 0;
