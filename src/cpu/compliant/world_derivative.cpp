@@ -391,7 +391,7 @@ class RunDerivative {
     rules.reach = false;
     const derivatives::StepShape& shape = step.shape;
     memory_.fit(derivatives::step_derivative_reals(shape.velocities, shape.rows),
-                derivatives::step_derivative_ints(shape.rows), 0);
+                derivatives::step_derivative_ints(shape.rows));
     derivatives::StepDerivative<double> one(shape, step.problem, solver_.centripetal, rules,
                                             memory_.reals.data(), memory_.ints.data());
     report = {};

@@ -16,15 +16,14 @@ namespace carom::cpu {
 
 /// What a thread works with.
 struct DerivativeMemory {
-  std::vector<double> reals;
+  std::vector<double> reals;  // of one lane
   std::vector<int> ints;
   Buffer<double> packs;  // on a cache line
   Buffer<bool> open;     // what packs leave to one lane
 
-  void fit(long real_count, long int_count, long pack_count) {
+  void fit(long real_count, long int_count) {
     make_room(reals, real_count);
     make_room(ints, int_count);
-    make_room(packs, pack_count);
   }
 };
 
@@ -37,13 +36,16 @@ void differentiate_in_packs(std::int64_t problems, int threads, long reals, long
   tbb::enumerable_thread_specific<DerivativeMemory> memories;
   const auto range = [&](std::int64_t begin, std::int64_t end) {
     DerivativeMemory& memory = memories.local();
-    memory.fit(reals, ints, pack_reals);
+    make_room(memory.ints, ints);
     if (pack_reals > 0) {
+      make_room(memory.packs, pack_reals);
       make_room(memory.open, end - begin);
       in_packs(begin, end, memory);
     }
     for (std::int64_t p = begin; p < end; ++p) {
-      if (pack_reals == 0 || memory.open.data()[p - begin]) alone(p, memory);
+      if (pack_reals > 0 && !memory.open.data()[p - begin]) continue;
+      make_room(memory.reals, reals);
+      alone(p, memory);
     }
   };
   if (threads == 1) {
@@ -51,16 +53,6 @@ void differentiate_in_packs(std::int64_t problems, int threads, long reals, long
   } else {
     parallel_for(problems, 32, threads, range);
   }
-}
-
-/// body(problem, reals, ints) for every problem; each thread has memory of these sizes.
-template <class Body>
-void differentiate_each(std::int64_t problems, int threads, long reals, long ints, Body&& body) {
-  differentiate_in_packs(
-      problems, threads, reals, ints, 0, [](std::int64_t, std::int64_t, DerivativeMemory&) {},
-      [&](std::int64_t p, DerivativeMemory& memory) {
-        body(p, memory.reals.data(), memory.ints.data());
-      });
 }
 
 inline derivatives::DerivativeRules rules_of(const DerivativeSettings& settings) {
