@@ -233,7 +233,7 @@ std::optional<RoundedImpact> followed_impact(const ImpactProblem& problem,
                                              const EnclosureSettings& settings) {
   std::optional<RoundedImpact> impact =
       round_impact(problem, settings.exact_data, impulse_stores(problem, settings.law));
-  if (impact && !complete_stores(problem, *impact)) return std::nullopt;
+  if (impact && !complete_stores(problem, settings.law, *impact)) return std::nullopt;
   return impact;
 }
 
@@ -244,7 +244,7 @@ std::optional<ImpactEnclosure> proven(const ImpactProblem& problem, RestitutionL
   if (!invariant) return std::nullopt;
   if (invariant->impact.stores != impulse_stores(problem, law)) return std::nullopt;
   const std::optional<double> rounding = rounding_between(invariant->impact, problem);
-  if (!rounding || !complete_stores(problem, invariant->impact)) return std::nullopt;
+  if (!rounding || !complete_stores(problem, law, invariant->impact)) return std::nullopt;
   Faces faces(invariant->impact);
   const bool bounded = outer && invariant->impact.stores.empty();
   if (!outer && !invariant->impact.stores.empty()) return std::nullopt;

@@ -52,7 +52,8 @@ std::size_t Faces::place(FaceCode code) const {
 
 bool Faces::knows_guard(int contact) const {
   const std::size_t store = impact_.store_at(contact);
-  return store > 0 && impact_.signed_row(3 * impact_.contacts + contact)[store] != 0;
+  return store > 0 && !impact_.speeds &&
+         impact_.signed_row(3 * impact_.contacts + contact)[store] != 0;
 }
 
 Face Faces::make(FaceCode code) const {
@@ -70,19 +71,21 @@ Face Faces::make(FaceCode code) const {
     if (store && !filled(state) && !approaching(state)) face.zero.push_back(row(2 * m + i));
     if (filled(state) || (store && approaching(state))) side(2 * m + i, 1);
     if (filled(state)) face.terminal = false;
-    if (state == ContactFace::separating) {
-      side(i, 1);
-      continue;
-    }
     if (touching(state)) face.zero.push_back(row(i));
     if (approaching(state)) {
       side(i, -1);
       face.terminal = false;
+      if (store && impact_.speeds) {
+        if (fastest(state)) face.zero.push_back(row(3 * m + i));
+        if (!fastest(state)) side(3 * m + i, state == ContactFace::faster ? -1 : 1);
+      }
     }
     if (!touching(state) && !approaching(state)) {
       side(i, 1);
-      if (knows_guard(i)) side(3 * m + i, guarded(state) ? 1 : -1);
+      if (filled(state) && impact_.speeds) side(4 * m + i, state == ContactFace::spent ? -1 : 1);
+      if (filled(state) && knows_guard(i)) side(3 * m + i, guarded(state) ? 1 : -1);
     }
+    if (idle(state)) continue;
     const int sign = slip(state);
     if (sign == 0) face.zero.push_back(row(m + i));
     if (sign != 0) side(m + i, sign);
@@ -107,7 +110,13 @@ void Faces::find_motion(FaceCode code, const std::vector<const Vector*>& pushes,
       equations.push_back(std::move(equation));
     };
     if (touching(state)) keep(i);
-    if (state != ContactFace::separating && slip(state) == 0) keep(impact_.contacts + i);
+    if (!idle(state) && slip(state) == 0) keep(impact_.contacts + i);
+    if (!fastest(state)) continue;
+    Vector faster(pushes.size());  // or as fast
+    for (std::size_t g = 0; g < pushes.size(); ++g) {
+      faster[g] = -dot(impact_.row[static_cast<std::size_t>(i)], *pushes[g]);
+    }
+    rows.push_back(std::move(faster));
   }
   for (std::size_t g = 0; g < pushes.size(); ++g) rows.push_back(unit_row(pushes.size(), g));
   for (const Vector& weight : generators(pushes.size(), equations, rows).rays) {
@@ -117,10 +126,29 @@ void Faces::find_motion(FaceCode code, const std::vector<const Vector*>& pushes,
   }
   for (int i = 0; i < impact_.contacts; ++i) {  // what the guard throws away
     const ContactFace state = contact_face(code, i);
-    if (!filled(state) || (knows_guard(i) && !guarded(state))) continue;
+    const bool grows = state == ContactFace::faster;  // to what it is as a push begins
+    if (!grows && (!filled(state) || (knows_guard(i) && !guarded(state)))) continue;
     Vector ray(impact_.size());
-    ray[impact_.store_at(i)] = -1;
+    ray[impact_.store_at(i)] = grows ? 1 : -1;
     face.motion.push_back(std::move(ray));
+  }
+}
+
+/// What the store may gain in a motion, whose normal impulse is in its place.
+void Faces::find_gains(FaceCode code, std::size_t store, const Vector& ray,
+                       std::vector<Integer>& gains) const {
+  const int contact = impact_.stores[store];
+  const ContactFace state = contact_face(code, contact);
+  const Integer& impulse = ray[impact_.basis.size() + 1 + store];
+  if (impact_.speeds) {
+    gains = {Integer(0)};
+    if (fastest(state)) gains[0] = -dot(impact_.row[static_cast<std::size_t>(contact)], ray);
+  } else if (approaching(state)) {
+    gains = {impact_.least_gain[store] * impulse, impact_.most_gain[store] * impulse};
+  } else if (touching(state) && filled(state)) {
+    gains = {-impact_.whole_gain * impulse, impact_.most_gain[store] * impulse};
+  } else {
+    gains = {filled(state) ? Integer(-impact_.whole_gain * impulse) : Integer(0)};
   }
 }
 
@@ -133,21 +161,14 @@ void Faces::add_gains(FaceCode code, Vector ray, Face& face) const {
   }
   rays.push_back(std::move(ray));
   for (std::size_t s = 0; s < impact_.stores.size(); ++s) {
-    const ContactFace state = contact_face(code, impact_.stores[s]);
     const std::size_t at = impact_.basis.size() + 1 + s;
     std::vector<Integer> gains;
-    if (approaching(state)) {
-      gains = {impact_.least_gain[s], impact_.most_gain[s]};
-    } else if (touching(state) && filled(state)) {
-      gains = {-impact_.whole_gain, impact_.most_gain[s]};
-    } else {
-      gains = {filled(state) ? Integer(-impact_.whole_gain) : Integer(0)};
-    }
+    find_gains(code, s, rays.front(), gains);  // velocities of all are the same
     std::vector<Vector> all;
     for (const Vector& each : rays) {
       for (const Integer& gain : gains) {
         all.push_back(each);
-        all.back()[at] *= gain;
+        all.back()[at] = gain;
       }
     }
     rays = std::move(all);
@@ -197,6 +218,7 @@ int Faces::sign_in(FaceCode code, int row) const {
   const ContactFace state = contact_face(code, row % m);
   if (row < m) return approaching(state) ? -1 : 1;
   if (row < 2 * m) return slip(state);
+  if (impact_.speeds) return state == ContactFace::faster ? -1 : 1;
   return row < 3 * m || guarded(state) ? 1 : -1;
 }
 

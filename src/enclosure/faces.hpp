@@ -29,13 +29,19 @@ enum class ContactFace : std::uint8_t {
   guarded_negative,  ///< the same where the guard may have ended it
   guarded_sticking,
   guarded_positive,
+  // Stores of speeds alone; their contacts approach more slowly than they did before, or:
+  fastest_negative,  ///< u_n < 0, u_t < 0, as fast as ever while it pushed
+  fastest_sticking,
+  fastest_positive,
+  faster,  ///< u_n < 0, faster than that: it does not push
+  spent,   ///< u_n > 0, at least what the store gives back
 };
 inline constexpr int kContactFaces = 7;
-inline constexpr int kContactFacesWithStores = 16;
+inline constexpr int kContactFacesWithStores = 21;
 
 /// kFaceBits a contact, contact 0 lowest.
 using FaceCode = std::uint64_t;
-inline constexpr int kFaceBits = 4;
+inline constexpr int kFaceBits = 5;
 
 constexpr ContactFace contact_face(FaceCode code, int contact) {
   return static_cast<ContactFace>((code >> (kFaceBits * contact)) & ((1U << kFaceBits) - 1));
@@ -46,12 +52,22 @@ constexpr FaceCode face_code(ContactFace face, int contact) {
 constexpr bool within(ContactFace face, ContactFace first) {
   return face >= first && static_cast<int>(face) < static_cast<int>(first) + 3;
 }
-constexpr bool filled(ContactFace face) { return face >= ContactFace::held_negative; }
+constexpr bool filled(ContactFace face) {
+  return (face >= ContactFace::held_negative && face <= ContactFace::guarded_positive) ||
+         face == ContactFace::spent;
+}
 constexpr bool touching(ContactFace face) {
   return within(face, ContactFace::touching_negative) || within(face, ContactFace::held_negative);
 }
 constexpr bool approaching(ContactFace face) {
-  return within(face, ContactFace::approaching_negative);
+  return within(face, ContactFace::approaching_negative) ||
+         within(face, ContactFace::fastest_negative) || face == ContactFace::faster;
+}
+constexpr bool fastest(ContactFace face) { return within(face, ContactFace::fastest_negative); }
+/// Whether it does not push.
+constexpr bool idle(ContactFace face) {
+  return face == ContactFace::separating || face == ContactFace::faster ||
+         face == ContactFace::spent;
 }
 constexpr bool guarded(ContactFace face) { return within(face, ContactFace::guarded_negative); }
 /// Sign of u_t where the contact pushes.
@@ -89,12 +105,16 @@ class Faces {
   [[nodiscard]] bool has_store(int contact) const { return impact_.store_at(contact) > 0; }
   /// Whether it is known where the guard does not end a contact's release.
   [[nodiscard]] bool knows_guard(int contact) const;
+  /// RoundedImpact::speeds
+  [[nodiscard]] bool speeds() const { return impact_.speeds; }
 
  private:
   enum class Known : std::uint8_t { no, enterable, not_enterable };
 
   [[nodiscard]] std::size_t place(FaceCode code) const;
   [[nodiscard]] Face make(FaceCode code) const;
+  void find_gains(FaceCode code, std::size_t store, const Vector& ray,
+                  std::vector<Integer>& gains) const;
   void find_motion(FaceCode code, const std::vector<const Vector*>& pushes, Face& face) const;
   void add_gains(FaceCode code, Vector ray, Face& face) const;
   [[nodiscard]] int sign_in(FaceCode code, int row) const;

@@ -60,11 +60,27 @@ void set_guard_rows(RoundedImpact& impact) {
   }
 }
 
+/// What a store is beyond the speed of approach, and what of its release is left.
+void set_speed_rows(RoundedImpact& impact) {
+  const auto m = static_cast<std::size_t>(impact.contacts);
+  for (std::size_t s = 0; s < impact.stores.size(); ++s) {
+    const auto i = static_cast<std::size_t>(impact.stores[s]);
+    const std::size_t store = impact.basis.size() + 1 + s;
+    Vector& beyond = impact.store_row[m + i];
+    beyond = impact.row[i];
+    beyond[store] = 1;
+    Vector& left = impact.store_row[2 * m + i];
+    left = impact.row[i];
+    for (Integer& x : left) x *= -impact.whole_gain;
+    left[store] = impact.most_gain[s];
+  }
+}
+
 }  // namespace
 
 std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law) {
   std::vector<int> stores;
-  if (law != RestitutionLaw::poisson || problem.dimension != 2 ||
+  if (law == RestitutionLaw::stronge || problem.dimension != 2 ||
       problem.contacts > kMostContacts) {
     return stores;
   }
@@ -74,7 +90,8 @@ std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law
   return stores;
 }
 
-bool complete_stores(const ImpactProblem& problem, RoundedImpact& impact) {
+bool complete_stores(const ImpactProblem& problem, RestitutionLaw law, RoundedImpact& impact) {
+  impact.speeds = law == RestitutionLaw::newton;
   std::vector<Dyadic> gains;
   for (const int i : impact.stores) {
     const auto at = static_cast<std::size_t>(i);
@@ -100,17 +117,21 @@ bool complete_stores(const ImpactProblem& problem, RoundedImpact& impact) {
   }
   impact.whole_gain = numbers.back();
   const auto m = static_cast<std::size_t>(impact.contacts);
-  impact.store_row.assign(2 * m, Vector(impact.size()));
+  impact.store_row.assign((impact.speeds ? 3 : 2) * m, Vector(impact.size()));
   impact.guard.resize(impact.stores.size());
+  if (impact.speeds) set_speed_rows(impact);
   for (std::size_t s = 0; s < impact.stores.size(); ++s) {
     impact.store_row[static_cast<std::size_t>(impact.stores[s])][impact.basis.size() + 1 + s] = 1;
   }
-  set_guard_rows(impact);
-  return true;
+  if (!impact.speeds) set_guard_rows(impact);
+  return std::all_of(impact.guard.begin(), impact.guard.end(), [&](const auto& guard) {
+    return !impact.speeds || (guard.upper == 0 && guard.lower == 0);
+  });
 }
 
 bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact) {
   bool some = false;
+  if (impact.speeds) return some;
   for (std::size_t s = 0; s < impact.stores.size(); ++s) {
     impact.guard[s] = guard_of(impact, faces, s);
     some = some || impact.guard[s].lower > 0;

@@ -7,8 +7,8 @@
 #include "enclosure/faces.hpp"
 #include "enclosure/rounded_impact.hpp"
 
-/// Stores of impulses (Poisson's law) as coordinates beside contact velocities: their rates are
-/// constant on each side of u_n = 0, so that polyhedra follow them as well.
+/// Stores of impulses (Poisson's law), or of speeds (Newton's), as coordinates beside contact
+/// velocities: their rates are constant in cones, so that polyhedra follow them as well.
 namespace carom::enclosure {
 
 /// Contacts whose stores are coordinates of polyhedra; none where no polyhedra follow the problem's
@@ -16,8 +16,8 @@ namespace carom::enclosure {
 std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law);
 
 /// Sets gains and rows of RoundedImpact::stores, with its guards; false where a push of theirs
-/// moves nothing.
-bool complete_stores(const ImpactProblem& problem, RoundedImpact& impact);
+/// moves nothing, or where guards are given that the law has not.
+bool complete_stores(const ImpactProblem& problem, RestitutionLaw law, RoundedImpact& impact);
 
 /// Sets guards that hold where no other faces than these are met; false where there are none.
 bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact);

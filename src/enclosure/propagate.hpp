@@ -44,7 +44,8 @@ std::vector<P> clipped(int k, int sign, const std::vector<P>& points, const Cros
 
 /// Where points lie beside a contact's zeros.
 struct ContactSides {
-  Side normal = Side::zero, tangent = Side::zero, guard = Side::zero;
+  Side normal = Side::zero, tangent = Side::zero;
+  Side guard = Side::zero;   ///< of speeds: the row that tells faces of this normal velocity
   bool filled = false;       ///< its store, of some
   bool knows_guard = false;  ///< then `guard` says where it may end a release
 };
@@ -92,6 +93,49 @@ inline std::vector<ContactChoice> choices_of(int m, int i, const ContactSides& s
   return choices;
 }
 
+/// The same of a contact whose store is a speed.
+inline std::vector<ContactChoice> choices_of_speed(int m, int i, const ContactSides& sides,
+                                                   bool ends) {
+  std::vector<ContactChoice> choices;
+  const std::uint32_t n = 1U << i, t = 1U << (m + i), fast = 1U << (3 * m + i),
+                      left = 1U << (4 * m + i);
+  if (sides.normal == Side::positive && !sides.filled) return {{ContactFace::separating, 0}};
+  const bool touches = sides.normal == Side::zero, leaves = sides.normal == Side::positive;
+  const bool empty = touches && !sides.filled;
+  const bool boundary = sides.guard == Side::zero;
+  if (empty && !ends) choices.push_back({ContactFace::separating, n});
+  if (leaves && sides.guard != Side::positive) choices.push_back({ContactFace::spent, 0});
+  if (empty && !ends) choices.push_back({ContactFace::faster, n | fast});
+  if (!leaves && !touches && sides.guard != Side::positive) {
+    choices.push_back({ContactFace::faster, boundary ? fast : 0});
+  }
+  for (const int sign : {-1, 0, 1}) {
+    const bool slips = sides.tangent == Side::zero && sign != 0;
+    if (sides.tangent != Side::zero && sign != (sides.tangent == Side::positive ? 1 : -1)) continue;
+    if (slips && ends) continue;
+    const auto add = [&](ContactFace middle, std::uint32_t leaving) {
+      const auto face = static_cast<ContactFace>(static_cast<int>(middle) + sign);
+      choices.push_back({face, (slips ? t : 0) | leaving});
+    };
+    if (empty) add(ContactFace::touching_sticking, 0);
+    if (ends) continue;
+    if (empty) {
+      add(ContactFace::fastest_sticking, n);
+    } else if (touches) {
+      add(ContactFace::held_sticking, 0);
+      add(ContactFace::releasing_sticking, n);
+      add(ContactFace::approaching_sticking, n);
+    } else if (leaves) {
+      if (sides.guard != Side::negative) add(ContactFace::releasing_sticking, boundary ? left : 0);
+    } else {
+      if (boundary) add(ContactFace::fastest_sticking, 0);
+      if (sides.guard != Side::negative)
+        add(ContactFace::approaching_sticking, boundary ? fast : 0);
+    }
+  }
+  return choices;
+}
+
 /// hand(code, part) for every face that takes up parts of `points`, all of which lie in the
 /// closure of one face: those that a motion enters from there at once, and terminal ones.
 /// cross(k, p, q): where u_k is 0 between points of different signs.
@@ -108,6 +152,17 @@ void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& c
     // Of both sides by the rounding of doubles only: then it still approaches.
     ends = ends && own.normal != Side::negative && own.normal != Side::both && !own.filled;
     if (own.normal == Side::positive && !own.filled) continue;
+    if (faces.speeds() && faces.has_store(i) && own.normal != Side::zero) {
+      const int row = (own.normal == Side::positive ? 4 : 3) * m + i;
+      own.guard = side_of(row, points);
+      if (own.guard == Side::both) {
+        for (const int sign : {-1, 1}) {
+          propagate(faces, m, clipped(row, sign, points, cross), cross, hand);
+        }
+        return;
+      }
+      if (own.guard == Side::negative) continue;  // it does not push
+    }
     own.tangent = side_of(m + i, points);
     if (own.tangent == Side::both) {
       for (const int sign : {-1, 0, 1}) {
@@ -128,6 +183,10 @@ void propagate(Faces& faces, int m, const std::vector<P>& points, const Cross& c
   std::vector<std::vector<ContactChoice>> choices;
   choices.reserve(sides.size());
   for (int i = 0; i < m; ++i) {
+    if (faces.speeds() && faces.has_store(i)) {
+      choices.push_back(choices_of_speed(m, i, sides[static_cast<std::size_t>(i)], ends));
+      continue;
+    }
     choices.push_back(
         choices_of(m, i, sides[static_cast<std::size_t>(i)], faces.has_store(i), ends));
   }

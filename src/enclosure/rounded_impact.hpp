@@ -38,6 +38,9 @@ struct RoundedImpact {
   /// unit of w. Coefficients of stores are 0 in all other rows.
   std::vector<int> stores;
   int store_bits = 0;
+  /// Newton's law: stores are the largest speeds of approach, in the unit of row_i . w, and have no
+  /// guards.
+  bool speeds = false;
   /// What a store gains of an impulse, [stores], and gives back, all times one number.
   std::vector<Integer> least_gain, most_gain;
   Integer whole_gain = 0;
@@ -47,8 +50,9 @@ struct RoundedImpact {
     Integer upper = 0, lower = 0;
   };
   std::vector<Guard> guard;
-  /// Rows of stores: [m] the store of each contact, then [m] those of guards; 0 where there are
-  /// none; empty without stores.
+  /// Rows of stores: [m] the store of each contact, then [m] those of guards, of speeds instead
+  /// what they are beyond the speed of approach, [m], and what is left of a release, [m]; 0 where
+  /// there are none; empty without stores.
   std::vector<Vector> store_row;
   std::vector<double> response;  ///< A of the coordinates, [basis, basis]
   /// Rows >= 0 wherever the kinetic energy is not above that before the impact: u_k^2 <= 2 K A_kk.

@@ -15,7 +15,7 @@
 #include "support/random_problems.hpp"
 #include "support/restitution.hpp"
 
-// Poisson's stores as coordinates of polyhedra.
+// Poisson's and Newton's stores as coordinates of polyhedra.
 namespace carom {
 namespace {
 
@@ -29,6 +29,12 @@ EnclosureSettings poisson() {
   EnclosureSettings settings;
   settings.law = RestitutionLaw::poisson;
   settings.threads = 1;
+  return settings;
+}
+
+EnclosureSettings newton() {
+  EnclosureSettings settings = poisson();
+  settings.law = RestitutionLaw::newton;
   return settings;
 }
 
@@ -69,6 +75,48 @@ TEST(StorePolyhedra, OfTheRockingBlockEndWhereSamplesDo) {
     }
     ASSERT_EQ(set.modes.size(), 1U) << e;
     EXPECT_EQ(set.impossible_modes.size(), 15U) << e;
+  }
+}
+
+/// Newton's guard, which no coordinate knows, keeps samples within 6 % of Poisson's largest speed.
+TEST(StorePolyhedra, OfTheRockingBlockByNewtonAreNearSamples) {
+  ImpactProblem problem = models::build("rocking_block");
+  ImpactSettings sampling = poisson_events(1 << 17);
+  sampling.law = RestitutionLaw::newton;
+  sampling.epsilon = 0.0;
+  for (const double e : {0.25, 0.5}) {
+    test::set_restitution(problem, e, e);
+    const ImpactEnclosure set = enclose_impact(problem, newton());
+    EXPECT_EQ(set.modes.size(), 4U) << e;
+    EXPECT_TRUE(proves_enclosure(problem, set));
+    const ImpactResult run = followed(problem, sampling);
+    EXPECT_EQ(compare_samples(problem, run.samples, 0, set).outside, 0);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double most = run.summary[0].normal_velocity_max[i];
+      EXPECT_GE(set.normal_velocity_max[i], most) << e;
+      EXPECT_LE(set.normal_velocity_max[i], 1.07 * most) << e;
+    }
+    ImpactEnclosure wrong = set;
+    wrong.law = RestitutionLaw::poisson;
+    EXPECT_FALSE(proves_enclosure(problem, wrong));
+    ImpactProblem livelier = problem;
+    test::set_restitution(livelier, 1.1 * e, 1.1 * e);
+    EXPECT_FALSE(proves_enclosure(livelier, set));
+    std::vector<std::string> words = words_of(set.invariant);
+    words[12] = words[13] = "1";  // a guard
+    wrong = set;
+    wrong.invariant = text_of(words);
+    EXPECT_FALSE(proves_enclosure(problem, wrong));
+  }
+}
+
+/// A contact alone gives back e of its speed by all laws.
+TEST(StorePolyhedra, OfABallAreItsBounce) {
+  ImpactProblem ball = test::cradle(2, 0.6);
+  for (const EnclosureSettings& settings : {poisson(), newton()}) {
+    const ImpactEnclosure set = enclose_impact(ball, settings);
+    EXPECT_GE(set.normal_velocity_max[0], 0.6);
+    EXPECT_LE(set.normal_velocity_max[0], 0.6 * (1.0 + 1e-9));
   }
 }
 
@@ -192,10 +240,11 @@ TEST(StorePolyhedra, NoSampleLeavesThem) {
       problem.friction_high = problem.friction;
       for (double& mu : problem.friction_high) mu += random.unit();
     }
+    EnclosureSettings settings = k % 5 < 3 ? poisson() : newton();
     ImpactSettings sampling = poisson_events(512);
+    sampling.law = settings.law;
     sampling.seed = static_cast<std::uint64_t>(k);
     sampling.vary = k % 4 == 3;
-    EnclosureSettings settings = poisson();
     settings.closeness = 0;
     const ImpactEnclosure set = enclose_impact(problem, settings);
     ASSERT_EQ(set.status, EnclosureStatus::outer) << k;
@@ -222,7 +271,7 @@ TEST(StorePolyhedra, AnIntervalsHoldThoseOfItsNumbers) {
     const auto m = static_cast<std::size_t>(problem.contacts);
     problem.restitution_low.assign(m, 0.3);
     problem.restitution_high.assign(m, 0.6);
-    EnclosureSettings settings = poisson();
+    EnclosureSettings settings = k % 3 == 2 ? newton() : poisson();
     settings.closeness = 0;
     const ImpactEnclosure all = enclose_impact(problem, settings);
     if (all.modes.empty()) continue;
