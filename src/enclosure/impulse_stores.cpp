@@ -15,16 +15,27 @@ Integer normal_rate(const RoundedImpact& impact, int contact, const Vector& push
   return dot(impact.row[static_cast<std::size_t>(contact)], push);
 }
 
+/// The guard ends no release of P where u < a P (16 + 4 e^2 - e^4) / (8 e^2), a being the least
+/// normal rate for the contact's own impulse: that fraction.
+struct GuardedShare {
+  Integer upper, lower;
+
+  GuardedShare(const Integer& gain, const Integer& whole) {  // e = gain / whole
+    const Integer e2 = gain * gain, one = whole * whole;
+    upper = 16 * one * one + 4 * e2 * one - e2 * e2;
+    lower = 8 * e2 * one;
+  }
+};
+
 /// Whether all motions lift the contact of a store, and with its own impulse so much that `guard`
 /// says where its release ends.
 bool lifts(const RoundedImpact& impact, const Face& face, std::size_t store,
            const RoundedImpact::Guard& guard) {
   const std::size_t at = impact.basis.size() + 1 + store;
-  const Integer gain = impact.most_gain[store] * impact.most_gain[store];
-  const Integer whole = impact.whole_gain * impact.whole_gain;
+  const GuardedShare share(impact.most_gain[store], impact.whole_gain);
   return std::all_of(face.pushed.begin(), face.pushed.end(), [&](const Vector& ray) {
     const Integer rate = normal_rate(impact, impact.stores[store], ray);
-    return rate >= 0 && 2 * whole * guard.upper * rate >= gain * guard.lower * ray[at];
+    return rate >= 0 && guard.lower * share.lower * ray[at] <= guard.upper * share.upper * rate;
   });
 }
 
@@ -43,10 +54,14 @@ RoundedImpact::Guard guard_of(const RoundedImpact& impact, const std::vector<con
     }
   }
   if (least == 0 || impulse == 0) return {};
-  Vector numbers = {impact.most_gain[store] * impact.most_gain[store] * impulse,
-                    2 * impact.whole_gain * impact.whole_gain * least};
-  make_primitive(numbers);
-  return {numbers[0], numbers[1]};
+  const GuardedShare share(impact.most_gain[store], impact.whole_gain);
+  const Integer upper = share.lower * impulse, lower = share.upper * least;
+  constexpr unsigned kShortBits = 20;  // of the plane's numbers: it becomes a row of polyhedra
+  const auto length = [](const Integer& x) { return static_cast<unsigned>(msb(x)) + 1; };
+  const unsigned shift =
+      length(upper) + kShortBits > length(lower) ? length(upper) + kShortBits - length(lower) : 0;
+  RoundedImpact::Guard guard{Integer(1) << shift, Integer((lower << shift) / upper)};
+  return guard.lower > 0 ? guard : RoundedImpact::Guard{};
 }
 
 void set_guard_rows(RoundedImpact& impact) {
