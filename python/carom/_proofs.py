@@ -50,7 +50,10 @@ def sdp_residuals(problem: Mapping[str, Any], answer: Mapping[str, Any]) -> np.n
                     _largest(a @ x - b) / (1.0 + _largest(b)), gap,
                 )  # fmt: skip
             elif status == Status.infeasible and np.isfinite(x).all():
-                terms = np.abs(a) @ np.abs(x)
+                # relative to its terms, or to what it would take of y, in units of C over A, to
+                # make up for <C, X>: entries of X that are rounding have terms of that size only
+                sizes_a = np.abs(a).max(axis=1)
+                terms = np.maximum(np.abs(a) @ np.abs(x), sizes_a / max(_largest(c), 1e-300) * abs(c @ x))
                 off = np.abs(a @ x) / np.where(terms > 0.0, terms, 1.0)
                 worst = max(_largest(off), _below_zero(sizes, x) / max(_largest(x), 1e-300))
                 found[i] = worst if c @ x < 0.0 else np.inf

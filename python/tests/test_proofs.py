@@ -138,6 +138,12 @@ def test_sdps_and_friction():
     none = carom.solve_sdp(-np.eye(2), np.array([[[1.0, 0.0], [0.0, -1.0]]]), [1.0])
     assert none.status[0] == Status.infeasible and none.verify().all()
     assert not tampered(none, x=-none.x).verify().any()
+    # -1 on the diagonal, the last entry free: what X has there is rounding, and all of its terms
+    a = np.zeros((4, 3, 3))
+    for i, (row, column) in enumerate([(0, 1), (0, 2), (1, 2), (2, 2)]):
+        a[i, row, column] = a[i, column, row] = -1.0
+    empty = carom.solve_sdp(np.diag([0.0, -1.0, 0.0]), a, np.ones(4))
+    assert empty.status[0] == Status.infeasible and empty.verify().all()
     endless = carom.solve_sdp(np.eye(2), -np.eye(2)[None], [1.0])
     assert endless.status[0] == Status.unbounded and endless.verify().all()
     assert not tampered(endless, ray=-endless.ray).verify().any()

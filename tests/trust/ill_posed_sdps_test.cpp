@@ -51,7 +51,7 @@ class SdpPrograms {
   }
 
  private:
-  static constexpr int kParts = 7;
+  static constexpr int kParts = 9;
   struct Entry {
     int i, j;
     double value;
@@ -93,10 +93,66 @@ class SdpPrograms {
       case 5:  // y1 = 0 as before, and 1 + y1 >= 0: the dual optimum is another
         return program(3, {{2, 2, 1.0}}, {{{0, 1, -1.0}, {2, 2, -1.0}}, {{1, 1, -1.0}}},
                        {-1.0, 0.0}, Truth::attained);
+      case 6:
+      case 7:
+        return chain(kind == 6);
       default:
         return program(2, {{0, 0, 1.0}, {1, 1, 1.0}}, {{{0, 0, -1.0}, {1, 1, -1.0}}}, {1.0},
                        Truth::unbounded);
     }
+  }
+
+  /// Infeasible by a chain of faces, each known only by the one before (Liu and Pataki 2018): the
+  /// X of <A_1, X> = 0, .., <A_k, X> = -1, where A_l is the identity on block l of the diagonal,
+  /// anything in the rows of the blocks before it and 0 elsewhere. X >= 0 has no blocks 1 .. k - 1,
+  /// so that the last equation asks for a trace below 0. Weakly, if that equation has an entry
+  /// between the first block and a last row that no other touches: X with e in the one and 1/e in
+  /// the other come near.
+  Program chain(bool weak) {
+    const int n = integer(3, 5), levels = integer(2, std::min(3, n - 1));
+    std::vector<int> start{0};
+    for (int l = 0; l < levels; ++l) {
+      const int left = n - 1 - start.back() - (levels - l);  // rows beyond one for each block
+      start.push_back(start.back() + 1 + integer(0, std::min(left, 1)));
+    }
+    const int last = levels - 1, free = start.back();
+    const auto at = [n](int i, int j) { return static_cast<std::size_t>(i * n + j); };
+    std::vector<std::vector<double>> equations;
+    for (int l = 0; l < levels; ++l) {
+      std::vector<double> a(static_cast<std::size_t>(n * n), 0.0);
+      for (int i = start[l]; i < start[l + 1]; ++i) a[at(i, i)] = 1.0;
+      for (int i = 0; i < start[l]; ++i) {
+        for (int j = i; j < free; ++j) a[at(i, j)] = a[at(j, i)] = integer(-2, 2);
+      }
+      equations.push_back(std::move(a));
+    }
+    if (weak) equations.back()[at(0, n - 1)] = equations.back()[at(n - 1, 0)] = 1.0;
+    // The first entry of block l is what equation l gives: the others are free.
+    const auto complete = [&](std::vector<double>& x, double right) {
+      for (int l = 0; l < levels; ++l) {
+        double sum = l == last ? right : 0.0;
+        for (std::size_t k = 0; k < x.size(); ++k)
+          sum -= equations[static_cast<std::size_t>(l)][k] * x[k];
+        x[at(start[l], start[l])] += sum;
+      }
+    };
+    Program p{n,
+              std::vector<double>(static_cast<std::size_t>(n * n), 0.0),
+              {},
+              {},
+              weak ? Truth::weakly_infeasible : Truth::infeasible};
+    complete(p.constant, -1.0);
+    for (int i = 0; i < n; ++i) {
+      for (int j = i; j < n; ++j) {
+        if (i == j && std::find(start.begin(), start.end() - 1, i) != start.end() - 1) continue;
+        std::vector<double> x(static_cast<std::size_t>(n * n), 0.0);
+        x[at(i, j)] = x[at(j, i)] = -1.0;
+        complete(x, 0.0);
+        p.coefficients.push_back(std::move(x));
+        p.objective.push_back(integer(-2, 2));
+      }
+    }
+    return p;
   }
 
   static Program joined(const Program& a, const Program& b) {
@@ -182,7 +238,7 @@ TEST(IllPosedSdps, GetNoFalseStatus) {
     }
   }
   // What has interior points of both kinds is decided.
-  EXPECT_GT(solved, problems / 10);
+  EXPECT_GT(solved, problems / 12);
   EXPECT_GT(infeasible, problems / 15);
   EXPECT_GT(unbounded, problems / 20);
 }
