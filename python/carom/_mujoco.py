@@ -23,6 +23,8 @@ from ._states import (
 from .errors import InvalidInput
 
 _FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this speed
+_FEW = 64  # states that are looked at by themselves
+_PROBED, _MANY = 8, 24  # states of a trial, and contacts a state found in it that are too many to look at
 _CHUNK = 256  # states of one pass through the arrays, which then stay in the cache
 _GONE = (2, 3)  # of contact.exclude: 1, within the gap, stays, since a body that exactly touches has it
 _FIELDS = ("dist", "pos", "frame", "friction", "dim", "geom", "exclude", "surfacevel", "adhesion")
@@ -163,10 +165,12 @@ class MujocoRobot:
         self.slides = kind == slide
         free = int(mujoco.mjtJoint.mjJNT_FREE)
         self.turns = np.ones(self.nv, dtype=bool)
+        self.dofs_of = np.where(kind == free, 6, np.where(kind == ball, 3, 1))
         for j in range(model.njnt):
             dof = model.jnt_dofadr[j]
             if kind[j] in (slide, free):
                 self.turns[dof : dof + (1 if kind[j] == slide else 3)] = False
+        self.arms = self._arms()
         self.tendons = np.flatnonzero(np.array(model.tendon_limited, dtype=bool))
         joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
         self.tendons_are_fixed = bool((np.array(model.wrap_type) == joint).all())
@@ -266,46 +270,112 @@ class MujocoRobot:
         return assembled(found, options, self.name, self.row_name, self.body_name, whole)
 
     def collected(
-        self, qpos: np.ndarray, qvel: np.ndarray, options: Options, prepare: Any = None, threads: int = 0
-    ) -> Collected:
-        """prepare: called with every MjData before it is used."""
+        self, qpos: np.ndarray, qvel: np.ndarray, options: Options, prepare: Any = None, threads: int = 0,
+        reaches: np.ndarray | None = None,
+    ) -> Collected:  # fmt: skip
+        """prepare: called with every MjData before it is used. reaches: how far apart contacts are looked for in
+        each state; None: as the model was made ready."""
         count = len(qpos)
         workers = min(threads or os.cpu_count() or 1, max(1, count // 64))
-        size = min(_CHUNK, -(-count // workers)) if count else 1
-        begins = list(range(0, count, size))
 
-        def piece(data: Any, begin: int) -> _Found:
-            end = begin + size
-            return _Found(self, data, qpos[begin:end], qvel[begin:end], options, begin, M[begin:end])
+        def piece(data: Any, states: np.ndarray | slice) -> _Found:
+            return _Found(self, data, qpos, qvel, options, states, M)
 
         M = np.zeros((count, self.nv, self.nv))
 
-        datas = [self.mujoco.MjData(self.model) for _ in range(min(workers, max(len(begins), 1)))]
+        datas = [self.mujoco.MjData(self.model) for _ in range(workers)]
         for data in datas:
             if prepare is not None:
                 prepare(data)
-        if len(datas) <= 1:
-            found = [piece(datas[0], begin) for begin in begins]
-        else:
-            free = list(datas)
 
-            def threaded(begin: int) -> _Found:
-                data = free.pop()
-                try:
-                    return piece(data, begin)
-                finally:
-                    free.append(data)
+        def threaded(states: np.ndarray | slice) -> _Found:
+            data = datas.pop()
+            try:
+                return piece(data, states)
+            finally:
+                datas.append(data)
 
-            with concurrent.futures.ThreadPoolExecutor(len(datas)) as pool:
-                found = list(pool.map(threaded, begins))
+        found: list[_Found] = []
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            for reach, states in self._levels(datas[0], qpos, reaches):
+                if reach is not None:
+                    self.widen(reach)
+                size = min(_CHUNK, -(-len(states) // workers))
+                pieces = [slice(begin, begin + size) for begin in range(0, len(states), size)]
+                chunks = pieces if len(states) == count else [states[each] for each in pieces]  # all: without copies
+                found.extend(map(threaded, chunks) if workers == 1 else pool.map(threaded, chunks))
         return self._joined(found, qvel, M)
 
-    def fastest(self, qvel: np.ndarray) -> float:
-        """A bound on how fast points of it come near each other, of all states: every turn at the model's
-        whole size, twice."""
-        size = 2.0 * float(self.model.stat.extent)
-        far = np.where(self.turns, size, 1.0)
-        return float((np.abs(np.where(np.isfinite(qvel), qvel, 0.0)) @ far).max(initial=0.0))
+    def _arms(self) -> np.ndarray:
+        """How fast a unit of each velocity moves points of the geoms of each body that has some, at most (bodies, nv) [m]: 1, or
+        for turns the way from the joint to the farthest point, all bodies between stretched out."""
+        model = self.model
+        outer = np.zeros(model.nbody)
+        np.maximum.at(outer, self.body_of, np.linalg.norm(model.geom_pos, axis=1) + model.geom_rbound)
+        unknown = 2.0 * float(model.stat.extent)  # planes that move, slides without limits
+        np.maximum.at(outer, self.body_of[self.plane & (self.body_of > 0)], unknown)
+        anchor = np.linalg.norm(model.jnt_pos, axis=1)
+        bodies = np.unique(self.body_of).tolist()
+        arms = np.zeros((len(bodies), self.nv))
+        for place, body in enumerate(bodies):
+            far, at = outer[body], body
+            while at:
+                joints = range(model.body_jntadr[at], model.body_jntadr[at] + model.body_jntnum[at])
+                for j in joints:
+                    first = model.jnt_dofadr[j]
+                    last = first + self.dofs_of[j]
+                    arms[place, first:last] = np.where(self.turns[first:last], far + anchor[j], 1.0)
+                for j in joints:
+                    far += 2.0 * anchor[j]
+                    if self.slides[j]:
+                        far += np.abs(model.jnt_range[j]).max() if model.jnt_limited[j] else unknown
+                far += float(np.linalg.norm(model.body_pos[at]))
+                at = int(model.body_parentid[at])
+        return arms
+
+    def _levels(
+        self, data: Any, qpos: np.ndarray, reaches: np.ndarray | None
+    ) -> list[tuple[float | None, np.ndarray]]:
+        """States that are looked at with one reach, at most four times what they need unless they are few: where
+        MuJoCo finds many contacts at the largest reach, one fast state would cost all others the same."""
+        count = len(qpos)
+        states = np.arange(count)
+        if reaches is None or not count:
+            return [(None, states)] if count else []
+        largest = float(reaches.max())
+        whole: list[tuple[float | None, np.ndarray]] = [(largest, states)]
+        if count < 2 * _FEW:
+            return whole
+        self.widen(largest)
+        contacts = 0
+        for q in qpos[:: count // _PROBED][:_PROBED]:
+            if np.isfinite(q).all():
+                data.qpos[:] = q
+                self.mujoco.mj_kinematics(self.model, data)
+                self.mujoco.mj_collision(self.model, data)
+                contacts += data.ncon
+        if contacts < _MANY * _PROBED:
+            return whole
+        level = np.floor(np.log(largest / np.maximum(reaches, 1e-9 * largest)) / np.log(4.0)).astype(np.int64)
+        found: list[tuple[float | None, np.ndarray]] = []
+        waiting = np.zeros(count, dtype=bool)
+        for each in range(int(level.max()), -1, -1):  # from the slowest on
+            waiting |= level == each
+            if waiting.sum() >= _FEW or (each == 0 and waiting.any()):
+                found.append((float(reaches[waiting].max()), states[waiting]))
+                waiting[:] = False
+        return found
+
+    def fastest(self, qvel: np.ndarray) -> np.ndarray:
+        """A bound on how fast points of it come near each other, of each state: two points at one place have
+        different velocities by what turns or moves only one of them."""
+        speed = np.abs(np.where(np.isfinite(qvel), qvel, 0.0))
+        # not by a product of matrices, whose library wakes threads for it
+        bodies = np.einsum("sj,bj->sb", speed, self.arms)
+        whole = np.einsum("sj,j->s", speed, self.arms.max(axis=0, initial=0.0))
+        two = np.partition(bodies, -2, axis=1)[:, -2:].sum(axis=1) if bodies.shape[1] > 1 else whole
+        found: np.ndarray = np.minimum(two, whole)
+        return found
 
     def is_fixed(self) -> bool:
         """Whether something that moves does so otherwise than from a free joint."""
@@ -363,22 +433,28 @@ class _Found:
     """A chunk of states: MuJoCo's part state by state, the rest in arrays."""
 
     def __init__(
-        self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options, begin: int, M: np.ndarray
-    ) -> None:
-        self.robot, self.options, self.begin = robot, options, begin
-        self.qpos, self.qvel = qpos, qvel
+        self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options,
+        states: np.ndarray | slice, M: np.ndarray,
+    ) -> None:  # fmt: skip
+        """states: which of them; their mass matrices are written to M."""
+        self.robot, self.options = robot, options
+        self.number = np.arange(len(qpos))[states]
+        self.qpos, self.qvel = qpos[states], qvel[states]
         self.equalities: dict[int, np.ndarray] = {}
         self.units: dict[int, np.ndarray] = {}
         self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
         self.torsional: set[str] = set()
         self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        self._run(data, M)
+        full = M[states] if isinstance(states, slice) else np.zeros((len(self.number), *M.shape[1:]))
+        self._run(data, full)
+        if not isinstance(states, slice):
+            M[states] = full
         parts = [self._contacts(data), self._joint_limits(), *self._other_limits()]
         self.rows = Rows.joined(parts)
-        self.rows.state += begin
+        self.rows.state = self.number[self.rows.state]
 
     def _refuse(self, state: int, status: StateStatus, error: InvalidInput) -> None:
-        self.refused.setdefault(self.begin + state, (status, error))
+        self.refused.setdefault(int(self.number[state]), (status, error))
 
     def _run(self, data: Any, full: np.ndarray) -> None:
         robot, (count, nv) = self.robot, self.qvel.shape
@@ -445,7 +521,7 @@ class _Found:
         for field, array in (("qpos", self.qpos[i]), ("qvel", self.qvel[i])):
             bad = np.flatnonzero(~np.isfinite(array))
             if len(bad):
-                self._refuse(i, StateStatus.invalid, refuse(f"{field}[{bad[0]}] of state {self.begin + i}",
+                self._refuse(i, StateStatus.invalid, refuse(f"{field}[{bad[0]}] of state {self.number[i]}",
                              str(array[bad[0]]), "must be finite"))  # fmt: skip
 
     def _full_mass(self, data: Any, M: np.ndarray) -> None:
@@ -489,8 +565,8 @@ class _Found:
             if not holds.any():
                 return
             J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
-            self.equalities[self.begin + i] = np.array(J[holds])
-            self.units[self.begin + i] = (2 * number + (place >= 3))[holds]  # of a weld the last three are turns
+            self.equalities[int(self.number[i])] = np.array(J[holds])
+            self.units[int(self.number[i])] = (2 * number + (place >= 3))[holds]  # of a weld the last three are turns
 
     def _contacts(self, data: Any) -> Rows:
         robot, options, found = self.robot, self.options, self.contacts
@@ -501,7 +577,7 @@ class _Found:
         flexes = (geom < 0).any(axis=1)
         for r in np.flatnonzero(flexes & taken & (dist <= options.activation)):
             self._refuse(int(state[r]), StateStatus.not_taken, refuse(
-                f"a contact of state {self.begin + int(state[r])}", "one of a flex", "only geoms are taken"))  # fmt: skip
+                f"a contact of state {self.number[state[r]]}", "one of a flex", "only geoms are taken"))  # fmt: skip
         taken &= ~flexes
         if options.max_penetration is None:
             taken &= ~np.isin(geom @ [robot.model.ngeom, 1], robot.built_in)
@@ -561,19 +637,14 @@ class _Found:
         robot = self.robot
         moved = np.zeros((len(state), 3, robot.nv))
         for side, sign in ((1, 1.0), (0, -1.0)):
-            mine = np.flatnonzero(robot.above[body[:, side]].any(axis=1))
-            if not len(mine):
+            moves = robot.above[body[:, side]]
+            # of each row only the velocities that move its body: few in a pile of bodies
+            row, dof = np.nonzero(moves)
+            if not len(row):
                 continue
-            of = body[mine, side]
-            away = pos[mine] - self.com[state[mine], robot.root[of]]
-            turns = self.cdof[state[mine]].transpose(2, 0, 1)  # (6, r, nv)
-            x, y, z = away.T[:, :, None]
-            linear = np.stack([
-                turns[3] + (turns[1] * z - turns[2] * y), turns[4] + (turns[2] * x - turns[0] * z),
-                turns[5] + (turns[0] * y - turns[1] * x),
-            ], axis=1)  # fmt: skip
-            linear *= robot.above[of][:, None, :]
-            moved[mine] += sign * linear
+            away = (pos - self.com[state, robot.root[body[:, side]]])[row]
+            turn = self.cdof[state[row], dof]
+            moved[row, :, dof] += sign * (turn[:, 3:] + np.cross(turn[:, :3], away))
         J: np.ndarray = frame @ moved
         return J
 
@@ -681,9 +752,15 @@ def ready(model: Any, reach: float) -> MujocoRobot:
     return made
 
 
-def reach_of(options: Options, fastest: float = _FASTEST) -> float:
-    """How far apart contacts are looked for."""
-    return max(options.activation, min(fastest, _FASTEST) * options.time_to_contact)
+def reach_of(options: Options) -> float:
+    """How far apart contacts are looked for, whatever the velocities."""
+    return max(options.activation, _FASTEST * options.time_to_contact)
+
+
+def reaches_of(options: Options, fastest: np.ndarray) -> np.ndarray:
+    """The same of states that are so fast."""
+    found: np.ndarray = np.maximum(options.activation, np.minimum(fastest, _FASTEST) * options.time_to_contact)
+    return found
 
 
 def from_mujoco(

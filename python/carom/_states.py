@@ -107,9 +107,12 @@ class Rows:
     @classmethod
     def joined(cls, parts: list[Rows]) -> Rows:
         """In the order of the states, and within a state of the parts."""
-        whole = cls(*(np.concatenate([getattr(part, field.name) for part in parts])
-                      for field in dataclasses.fields(cls)))  # fmt: skip
-        if len(parts) == 1 or not len(whole):
+        filled = [part for part in parts if len(part)] or parts[:1]
+        whole = filled[0]
+        if len(filled) > 1:
+            whole = cls(*(np.concatenate([getattr(part, field.name) for part in filled])
+                          for field in dataclasses.fields(cls)))  # fmt: skip
+        if (whole.state[1:] >= whole.state[:-1]).all():
             return whole
         return whole[np.argsort(whole.state, kind="stable")]
 
@@ -452,7 +455,7 @@ def assembled(
         simple = [(int(m), everywhere[~out & (count == m)]) for m in np.unique(count[~out]) if m or whole]
         parts = [_simple_part(found.M, velocity, rows, first, m, states, name, named) for m, states in simple]
     else:
-        islands_of = _Islands(rows, found.trees) if many else None
+        islands_of = _Islands(_touched(rows, found.trees), found.trees) if many else None
         pieces: list[tuple[int, np.ndarray, np.ndarray | None]] = []
         bound: list[tuple[int, np.ndarray]] = []  # equalities of pieces
         for state in range(s):
@@ -602,13 +605,15 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
     if np.bincount(rows.state, minlength=1).max() <= MAX_FOLLOWED:
         return rows
     stays = np.ones(len(rows), dtype=bool)
+    touched = _touched(rows, found.trees) if islands else None
+    slim = dataclasses.replace(rows, J=rows.J[:, :, :0])  # of which parts are taken again and again
     for most in (MAX_FOLLOWED, MAX_CONTACTS):
         trial, last = stays.copy(), np.zeros(count, dtype=bool)
         more = _Changed.none(count)
         for near in (*_COARSER, None):
             place = np.flatnonzero(trial)
-            left = rows[place]
-            crowded = _crowded(left, found, islands, most)
+            left = slim[place]
+            crowded = _crowded(left, found, None if touched is None else touched[place], most)
             last[:] = False
             last[left.state[crowded]] = True
             contacts = crowded[left.contact[crowded]]
@@ -623,11 +628,11 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
     return rows if stays.all() else rows[stays]
 
 
-def _crowded(rows: Rows, found: Collected, islands: bool, most: int) -> np.ndarray:
-    """The rows of islands of more than `most`."""
+def _crowded(rows: Rows, found: Collected, touched: np.ndarray | None, most: int) -> np.ndarray:
+    """The rows of islands of more than `most`. touched: _touched(rows), where islands are apart."""
     first = np.searchsorted(rows.state, np.arange(len(found.v) + 1))
     states = np.flatnonzero(np.diff(first) > most)
-    apart = _Islands(rows, found.trees) if islands and len(states) else None
+    apart = None if touched is None else _Islands(touched, found.trees)
     pieces = [np.zeros(0, dtype=np.int64)]
     for state in states.tolist():
         mine = np.arange(first[state], first[state + 1])
@@ -636,14 +641,18 @@ def _crowded(rows: Rows, found: Collected, islands: bool, most: int) -> np.ndarr
     return np.concatenate(pieces)
 
 
+def _touched(rows: Rows, trees: np.ndarray) -> np.ndarray:
+    """Which trees each row moves (r, trees)."""
+    moves = (rows.J != 0.0).any(axis=1)
+    return np.stack([moves[:, trees == k].any(axis=1) for k in range(int(trees.max(initial=-1)) + 1)], axis=1)
+
+
 class _Islands:
     """Rows and velocities of what moves apart: blocks of J M^-1 J' by the trees of M, which rows and
     equalities join."""
 
-    def __init__(self, rows: Rows, trees: np.ndarray) -> None:
-        self.trees, self.size = trees, int(trees.max(initial=-1)) + 1
-        moves = (rows.J != 0.0).any(axis=1)
-        self.touched = np.stack([moves[:, trees == k].any(axis=1) for k in range(self.size)], axis=1)
+    def __init__(self, touched: np.ndarray, trees: np.ndarray) -> None:
+        self.trees, self.size, self.touched = trees, touched.shape[1], touched
         self.known: dict[bytes, list[tuple[np.ndarray, np.ndarray | None]]] = {}
 
     def of(self, mine: np.ndarray, E: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
@@ -659,7 +668,10 @@ class _Islands:
         return [(mine[places], dofs) for places, dofs in self.known[key]]
 
     def _found(self, touched: np.ndarray, joined: np.ndarray) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        number = components([np.flatnonzero(row) for row in joined if row.sum() > 1], self.size)
+        row, tree = np.nonzero(joined)
+        ends = [*(np.flatnonzero(np.diff(row)) + 1).tolist(), len(tree)]
+        groups = {tuple(tree[begin:end].tolist()) for begin, end in zip([0, *ends], ends) if end - begin > 1}
+        number = components(sorted(groups), self.size)
         island = np.where(touched.any(axis=1), number[touched.argmax(axis=1)], -1)  # -1: moves nothing
         found: list[tuple[np.ndarray, np.ndarray | None]] = []
         for k in dict.fromkeys(island[island >= 0].tolist()):

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import compliant, equilibrium, motion
 from ._arrays import refuse
-from ._mujoco import MujocoRobot, _mujoco, _other_state, reach_of
+from ._mujoco import MujocoRobot, _mujoco, _other_state, reaches_of
 from ._optional import needed
 from ._pinocchio import PinocchioRobot
 from ._results import Result, RowType, result
@@ -178,9 +178,8 @@ class Robot:
     def _collected(self, q: np.ndarray, v: np.ndarray, data: Any, options: Options, threads: int = 0) -> Any:
         if isinstance(self._ready, PinocchioRobot):
             return self._ready.collected(q, v, options)
-        self._ready.widen(reach_of(options, self._ready.fastest(v)))
         prepare = None if data is None else lambda made: _other_state(data, made)
-        return self._ready.collected(q, v, options, prepare, threads)
+        return self._ready.collected(q, v, options, prepare, threads, reaches_of(options, self._ready.fastest(v)))
 
     def posture(self, qpos: Any, *, activation: float = 1e-3, max_penetration: float | None = None) -> StatePostures:
         """The stances of states on what does not move: only contacts with the world, all bodies one, joints

@@ -436,6 +436,31 @@ def test_threads_change_nothing():
         assert a.normal_jacobian.tobytes() == b.normal_jacobian.tobytes() and (a.index == b.index).all()
 
 
+def test_contacts_are_looked_for_as_far_as_each_state_is_fast():
+    # a tower of boxes, a hinged and a sliding box beside it: near each other everywhere, so that states are
+    # looked at in groups. from_mujoco looks as far for all as for the fastest.
+    boxes = "".join(f'<body pos="0 0 {0.05 + 0.1002 * k}"><freejoint/><geom type="box" size=".05 .05 .05" pos="0 0 0"/></body>'
+                    for k in range(6))  # fmt: skip
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><geom type='plane' size='1 1 1'/>{boxes}"
+        "<body pos='.2002 0 .1'><joint type='hinge' axis='0 1 0' pos='0 0 .1'/><geom type='box' size='.05 .05 .1'/>"
+        "<body pos='-.1001 0 0'><joint type='slide' axis='1 0 0' range='-.1 .1' limited='true'/>"
+        "<geom type='box' size='.05 .05 .1'/></body></body></worldbody></mujoco>"
+    )
+    rng = np.random.default_rng(3)
+    data = mujoco.MjData(model)
+    qpos = np.tile(data.qpos, (256, 1))
+    qvel = rng.normal(size=(256, model.nv)) * 10.0 ** rng.uniform(-4, 2, (256, 1))
+    robot = carom.robot(model)
+    states = robot.impacts(qpos, qvel, reduce=None, islands=False, align=False, time_to_contact=1e-3)
+    alone = carom.from_mujoco(model, qpos=qpos, qvel=qvel, time_to_contact=1e-3).states
+    assert len(robot._ready._levels(mujoco.MjData(robot._ready.model), qpos, robot._ready.fastest(qvel) * 1e-3)) >= 3
+    assert np.bincount(states.row_state).max() > np.bincount(alone.row_state).min() >= 0
+    np.testing.assert_array_equal(states.row_state, alone.row_state)
+    np.testing.assert_allclose(states.row_distance, alone.row_distance, atol=1e-12)
+    np.testing.assert_array_equal(states.status, alone.status)
+
+
 def test_a_stance_and_its_margin():
     robot = carom.robot(model_of())
     qpos, _ = states(2)
