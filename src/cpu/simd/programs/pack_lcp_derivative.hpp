@@ -36,6 +36,7 @@ class PackLcpDerivative {
       return taken;
     };
     matrix_ = take(static_cast<long>(n_) * n_);
+    turn_ = take(4L * n_);
     for (double** vector : {&vector_, &z_, &w_, &unit_, &feel_, &root_, &mode_, &g_, &y_, &r_all_,
                             &dz_, &dw_, &part_, &slack_}) {
       *vector = take(n_ + 1);
@@ -270,15 +271,24 @@ class PackLcpDerivative {
   /// r += dM z.
   void add_products() {
     const long square = static_cast<long>(n_) * n_;
-    double products[kWidth];
-    for (int i = 0; i < n_; ++i) {
-      get(r_all_, i).store(products);
-      for (int lane = 0; lane < lanes_; ++lane) {
-        const double* row = r_.direction.matrix + (p_ + lane) * square + static_cast<long>(i) * n_;
-        for (int j = 0; j < n_; ++j) products[lane] += row[j] * z_[j * kWidth + lane];
+    each_rows([&](int i, auto rows) {
+      constexpr int kRows = decltype(rows)::value;
+      const double* at[kWidth];
+      for (int lane = 0; lane < kWidth; ++lane) {
+        at[lane] = r_.direction.matrix + (p_ + (lane < lanes_ ? lane : 0)) * square +
+                   static_cast<long>(i) * n_;
       }
-      put(r_all_, i, Pack::load(products));
-    }
+      spread<kWidth>(at, kRows * n_, turn_);
+      Pack sum[kRows];
+      for (int r = 0; r < kRows; ++r) sum[r] = get(r_all_, i + r);
+      for (int j = 0; j < n_; ++j) {
+        const Pack by = get(z_, j);
+        for (int r = 0; r < kRows; ++r) {
+          sum[r] = sum[r] + get(turn_, static_cast<long>(r) * n_ + j) * by;
+        }
+      }
+      for (int r = 0; r < kRows; ++r) put(r_all_, i + r, sum[r]);
+    });
   }
 
   /// As certificate::MaxAbs, of numbers that are not negative; NaN stays.
@@ -479,8 +489,8 @@ class PackLcpDerivative {
   int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one
   Mask good_, doubtful_;
   Pack count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0}, residual_{0.0}, reach_{0.0};
-  double *matrix_, *vector_, *z_, *w_, *unit_, *feel_, *root_, *mode_, *g_, *y_, *r_all_, *dz_,
-      *dw_, *part_, *slack_;
+  double *matrix_, *turn_, *vector_, *z_, *w_, *unit_, *feel_, *root_, *mode_, *g_, *y_, *r_all_,
+      *dz_, *dw_, *part_, *slack_;
 };
 
 }  // namespace carom::cpu::simd
