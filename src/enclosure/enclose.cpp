@@ -96,7 +96,12 @@ class Enclosing {
       : impact_(std::move(impact)),
         settings_(settings),
         faces_(impact_),
-        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0, impact_.length)) {}
+        first_(impact_, faces_, limits_of(settings, kSmallAttempt, 0, impact_.length)) {
+    constexpr std::int64_t kMostInLongNumbers = 64;  // with stores: more take seconds to prove
+    if (!impact_.stores.empty() && impact_.length > 1) {
+      settings_.budget = std::min(settings_.budget, kMostInLongNumbers);
+    }
+  }
 
   ImpactEnclosure take() {
     RoughSearch rough(impact_, faces_);
@@ -185,6 +190,7 @@ class Enclosing {
 
 /// With what the faces that are met say of guards, if that can be had.
 ImpactEnclosure enclose_rounded(RoundedImpact impact, const EnclosureSettings& settings) {
+  if (impact.stores.empty()) return Enclosing(std::move(impact), settings).take();
   Enclosing all(impact, settings);
   ImpactEnclosure enclosure = all.take();
   if (!all.find_guards(impact)) return enclosure;

@@ -23,6 +23,13 @@ Vector weighted(const Vector& weight, const std::vector<const Vector*>& rays, st
   return sum;
 }
 
+void add_motion(Vector ray, Face& face) {
+  const bool moves = std::any_of(ray.begin(), ray.end(), [](const Integer& x) { return x != 0; });
+  if (moves && std::find(face.motion.begin(), face.motion.end(), ray) == face.motion.end()) {
+    face.motion.push_back(std::move(ray));
+  }
+}
+
 std::size_t places(const RoundedImpact& impact) {
   std::size_t all = 1;
   for (int i = 0; i < impact.contacts; ++i) {
@@ -35,20 +42,12 @@ std::size_t places(const RoundedImpact& impact) {
 
 Faces::Faces(const RoundedImpact& impact)
     : impact_(impact),
+      has_stores_(!impact.stores.empty()),
+      base_(static_cast<std::size_t>(has_stores_ ? kContactFacesWithStores : kContactFaces)),
       points_(impact),
       faces_(places(impact)),
       hulls_(faces_.size()),
       enterable_(faces_.size()) {}
-
-std::size_t Faces::place(FaceCode code) const {
-  const auto base =
-      static_cast<std::size_t>(impact_.stores.empty() ? kContactFaces : kContactFacesWithStores);
-  std::size_t at = 0;
-  for (int i = impact_.contacts; i-- > 0;) {
-    at = base * at + static_cast<std::size_t>(contact_face(code, i));
-  }
-  return at;
-}
 
 bool Faces::knows_guard(int contact) const {
   const std::size_t store = impact_.store_at(contact);
@@ -121,7 +120,11 @@ void Faces::find_motion(FaceCode code, const std::vector<const Vector*>& pushes,
   for (std::size_t g = 0; g < pushes.size(); ++g) rows.push_back(unit_row(pushes.size(), g));
   for (const Vector& weight : generators(pushes.size(), equations, rows).rays) {
     Vector ray = weighted(weight, pushes, impact_.size());
-    if (!impact_.stores.empty()) face.pushed.push_back(ray);
+    if (!has_stores_) {
+      add_motion(std::move(ray), face);
+      continue;
+    }
+    face.pushed.push_back(ray);
     add_gains(code, std::move(ray), face);
   }
   for (int i = 0; i < impact_.contacts; ++i) {  // what the guard throws away
@@ -156,9 +159,7 @@ void Faces::find_gains(FaceCode code, std::size_t store, const Vector& ray,
 /// of these.
 void Faces::add_gains(FaceCode code, Vector ray, Face& face) const {
   std::vector<Vector> rays;
-  if (!impact_.stores.empty()) {
-    for (std::size_t a = 0; a <= impact_.basis.size(); ++a) ray[a] *= impact_.whole_gain;
-  }
+  for (std::size_t a = 0; a <= impact_.basis.size(); ++a) ray[a] *= impact_.whole_gain;
   rays.push_back(std::move(ray));
   for (std::size_t s = 0; s < impact_.stores.size(); ++s) {
     const std::size_t at = impact_.basis.size() + 1 + s;
@@ -175,11 +176,7 @@ void Faces::add_gains(FaceCode code, Vector ray, Face& face) const {
   }
   for (Vector& each : rays) {
     make_primitive(each);
-    const bool moves =
-        std::any_of(each.begin(), each.end(), [](const Integer& x) { return x != 0; });
-    if (moves && std::find(face.motion.begin(), face.motion.end(), each) == face.motion.end()) {
-      face.motion.push_back(std::move(each));
-    }
+    add_motion(std::move(each), face);
   }
 }
 

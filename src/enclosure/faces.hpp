@@ -42,9 +42,10 @@ inline constexpr int kContactFacesWithStores = 21;
 /// kFaceBits a contact, contact 0 lowest.
 using FaceCode = std::uint64_t;
 inline constexpr int kFaceBits = 5;
+inline constexpr FaceCode kFaceMask = (1U << kFaceBits) - 1;
 
 constexpr ContactFace contact_face(FaceCode code, int contact) {
-  return static_cast<ContactFace>((code >> (kFaceBits * contact)) & ((1U << kFaceBits) - 1));
+  return static_cast<ContactFace>((code >> (kFaceBits * contact)) & kFaceMask);
 }
 constexpr FaceCode face_code(ContactFace face, int contact) {
   return static_cast<FaceCode>(face) << (kFaceBits * contact);
@@ -102,7 +103,9 @@ class Faces {
   bool enterable(FaceCode code, std::uint32_t leaving);
   /// The points that polyhedra of the faces have.
   PointTable& points() { return points_; }
-  [[nodiscard]] bool has_store(int contact) const { return impact_.store_at(contact) > 0; }
+  [[nodiscard]] bool has_store(int contact) const {
+    return has_stores_ && impact_.store_at(contact) > 0;
+  }
   /// Whether it is known where the guard does not end a contact's release.
   [[nodiscard]] bool knows_guard(int contact) const;
   /// RoundedImpact::speeds
@@ -111,7 +114,14 @@ class Faces {
  private:
   enum class Known : std::uint8_t { no, enterable, not_enterable };
 
-  [[nodiscard]] std::size_t place(FaceCode code) const;
+  [[nodiscard]] std::size_t place(FaceCode code) const {
+    if (impact_.contacts == 2) {
+      return static_cast<std::size_t>((code & kFaceMask) + base_ * (code >> kFaceBits));
+    }
+    std::size_t at = 0, times = 1;
+    for (; code != 0; code >>= kFaceBits, times *= base_) at += times * (code & kFaceMask);
+    return at;
+  }
   [[nodiscard]] Face make(FaceCode code) const;
   void find_gains(FaceCode code, std::size_t store, const Vector& ray,
                   std::vector<Integer>& gains) const;
@@ -121,6 +131,8 @@ class Faces {
   [[nodiscard]] bool find_enterable(FaceCode code, std::uint32_t leaving);
 
   const RoundedImpact& impact_;
+  bool has_stores_;
+  std::size_t base_;  ///< faces of a contact
   PointTable points_;
   std::vector<std::unique_ptr<const Face>> faces_;  // by place
   std::vector<std::unique_ptr<const FaceHulls>> hulls_;
