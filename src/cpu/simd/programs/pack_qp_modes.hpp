@@ -65,22 +65,23 @@ class PackQpModes : protected PackQpCones<Isa> {
     good = good & fits(Pack(derivatives::kLargestShift));
     split(Pack(r_.rules.margin_tolerance));
     good = assembled(good & !unclear_);
-    shift_ = Pack(0.0);
-    for (int round = 0; round < kMostRounds && any_of(good); ++round) {
+    shift_ = moved_ = Pack(0.0);
+    turned_ = none();
+    const Pack least(r_.rules.margin_tolerance);
+    Mask going = good;  // others are left as they are: what a lane has is its own
+    for (int round = 0; round < kMostRounds && any_of(going); ++round) {
       if (round > 0) good = assembled(good);
-      const Pack moved = polish();
-      shift_ = larger(shift_, moved);
-      const Pack tolerance = larger(Pack(r_.rules.margin_tolerance), Pack(10.0) * moved);
+      polish(going);
+      const Pack tolerance = larger(least, Pack(10.0) * moved_);
       good = good & !turned_ & (shift_ <= most);
       // Doubts are settled by rows that depend on each other, not by what the polish moved.
-      good = good & ((!doubtful_) | (moved <= Pack(0.1 * r_.rules.margin_tolerance)));
+      good = good & ((!doubtful_) | (moved_ <= Pack(0.1) * least));
       const Mask changed = split(tolerance);
       good = good & !changed & !unclear_ & fits(Pack(10.0) * tolerance);
       // Equations of edges change with the answer; that converges quadratically.
-      const Mask rough = edged_ & !(moved <= Pack(kSettled));
-      if (round + 1 == kMostRounds) good = good & !rough;
-      if (!any_of(good & rough)) break;
+      going = good & edged_ & !(moved_ <= Pack(kSettled));
     }
+    good = good & !going;
     if (any_of(good & edged_)) good = assembled(good);
     if (!any_of(good)) return good;
     factors_.measure();
@@ -441,43 +442,47 @@ class PackQpModes : protected PackQpCones<Isa> {
     }
   }
 
-  /// One Newton step of the modes' equations; what it moved, in the rows' units.
-  Pack polish() {
+  /// One Newton step of the modes' equations in some lanes; moved_: how far, in the rows' units.
+  void polish(Mask going) {
     const Pack zero(0.0);
     for (int i = 0; i < all_; ++i) {
       const Pack y = get(at_.y, i), slack = get(at_.slack, i);
       put(at_.y_before, i, y);
       put(at_.slack_before, i, slack);
       const Mask held = is_held(i);
-      put(at_.y, i, select(held, y, zero));
-      put(at_.gain, i, select(held, side(i) * slack, zero));
-      if (!in_cone(i)) continue;  // z = tau R s, and g'dx = s'R s / 2
-      const Mask edge = is_edge(i);
-      put(at_.y, i, select(edge, get(at_.tau, i) * share_in_edge(i), get(at_.y, i)));
-      put(at_.gain, i, select(edge, Pack(0.5) * slack, get(at_.gain, i)));
+      Pack own = select(held, y, zero), gain = select(held, side(i) * slack, zero);
+      if (in_cone(i)) {  // z = tau R s, and g'dx = s'R s / 2
+        const Mask edge = is_edge(i);
+        own = select(edge, get(at_.tau, i) * share_in_edge(i), own);
+        gain = select(edge, Pack(0.5) * slack, gain);
+      }
+      put(at_.y, i, select(going, own, y));
+      put(at_.gain, i, gain);
     }
     each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
     take_rows(at_.gain);
     solve(false);  // a step from an answer is its refinement
     for (int j = 0; j < n_; ++j) {
-      put(at_.x, j, get(at_.x, j) + get(at_.right, j));
+      put(at_.x, j, get(at_.x, j) + select(going, get(at_.right, j), zero));
       put(at_.slope_before, j, get(at_.slope, j));
     }
-    for (int i = 0; i < all_; ++i) put(at_.y, i, get(at_.y, i) + of_row(i));
+    for (int i = 0; i < all_; ++i) {
+      put(at_.y, i, get(at_.y, i) + select(going, of_row(i), zero));
+    }
     this->each_cone([&](int, int first, int behind) {
-      const Pack tau = get(at_.tau, first) + of_row(first);
+      const Pack tau = get(at_.tau, first) + select(going, of_row(first), zero);
       for (int i = first; i < behind; ++i) put(at_.tau, i, tau);
     });
     each_product(at_.hessian, n_, at_.vector, at_.x,
                  [&](int j, Pack sum, Pack) { put(at_.slope, j, sum); });
-    turned_ = none();
     each_product(at_.rows, all_, nullptr, at_.x, [&](int i, Pack value, Pack) {
       turned_ = turned_ | choose_bound(i, value);
       put_slack(i, value);
     });
     for (int i = m_; i < all_; ++i) {
       if (!in_cone(i)) continue;
-      put(at_.y, i, select(is_edge(i), get(at_.tau, i) * share_in_edge(i), get(at_.y, i)));
+      const Pack at_edge = get(at_.tau, i) * share_in_edge(i);
+      put(at_.y, i, select(going & is_edge(i), at_edge, get(at_.y, i)));
     }
     each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.pull, j, sum); });
     Pack moved = zero;
@@ -492,14 +497,15 @@ class PackQpModes : protected PackQpCones<Isa> {
           magnitude(get(at_.slack, i) - get(at_.slack_before, i)) / get(at_.unit, i);
       moved = select(is_bounded(i), larger(moved, change), moved);
     }
-    return moved;
+    moved_ = select(going, moved, moved_);
+    shift_ = larger(shift_, moved_);
   }
 
   int most_ = 0;                        // rows of the lane that lists most
   int row_[kMostOfQpInPacks][kWidth];   // the c-th row of a lane's list; all_: none
   int rank_[kMostOfQpInPacks][kWidth];  // of a row's unknown; n + most_: none
   Mask doubtful_, dependent_, turned_;
-  Pack held_count_{0.0}, count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
+  Pack held_count_{0.0}, count_{0.0}, moved_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
 };
 
 }  // namespace carom::cpu::simd
