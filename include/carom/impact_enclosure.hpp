@@ -13,7 +13,8 @@
 #include <carom/types/impact_enclosure.hpp>
 
 /// All outcomes of an impact, enclosed from outside: a proof of what cannot happen. Planar impacts
-/// with few contacts are enclosed by polyhedra in exact arithmetic; of all others every contact
+/// with few contacts are enclosed by polyhedra in exact arithmetic (with restitution up to two, by
+/// Poisson's and Newton's laws, where such a search ends); of all others every contact
 /// velocity is bounded, less closely, by functions that no solution lets grow. What is enclosed is
 /// the set of velocities in which solutions of the differential inclusion (39), (40) of Halm and
 /// Posa end, with friction and contacts as in impact.hpp; docs/explanation/enclosure.md derives it.

@@ -423,8 +423,9 @@ def enclose(
     **settings: Any,
 ) -> list[ImpactEnclosure]:  # fmt: skip
     """All outcomes of impacts, enclosed from outside: planar inelastic ones of up to four contacts by
-    polyhedra in exact arithmetic, others only by bounds (docs/explanation/enclosure.md). A refused
-    problem has the status invalid_input.
+    polyhedra in exact arithmetic, those of one or two by law "poisson" or "newton" by polyhedra that
+    hold them, where contacts do not drive each other back; others only by bounds
+    (docs/explanation/enclosure.md). A refused problem has the status invalid_input.
 
     problems, restitution, friction: as sample takes them. Errors: InvalidInput for settings, shapes.
     """

@@ -189,6 +189,50 @@ TEST(EnclosureCommand, BoundsImpactsWithRestitution) {
   expect_refusal(carom({"verify", text}), {"law", "hertz", "stronge"});
 }
 
+/// By polyhedra that follow the law's stores.
+TEST(EnclosureCommand, NamesOutcomesWithRestitution) {
+  const Scratch scratch;
+  const std::string kept = (scratch / "set.h5").string(), text = (scratch / "set.json").string();
+  const std::vector<std::string> asked = {
+      "impact",    "rocking_block", "--restitution",     "0.5",
+      "--samples", "512",           "--restitution-law", "poisson",
+      "--enclose", "--never",       "A sticking",        "--output",
+      kept};
+  std::vector<std::string> as_json = asked;
+  as_json.emplace_back("--json");
+  const Outcome written = carom(as_json);
+  ASSERT_EQ(written.status, 0) << written.err;
+  const json set = written.document()["enclosure"];
+  EXPECT_EQ(set["status"], "outer");
+  EXPECT_EQ(set["modes"].size(), 1U);
+  EXPECT_EQ(set["impossible_modes"].size(), 15U);
+  EXPECT_EQ(set["never"][0]["answer"], "proven");
+  EXPECT_EQ(set["followed"]["outside"], 0);
+  EXPECT_GT(set["filled"], 0.8);
+  write_text(text, written.out);
+  for (const std::string& file : {kept, text}) {
+    const Outcome outcome = carom({"verify", file, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.document()["enclosure"]["proven"], 1);
+    EXPECT_EQ(outcome.document()["outcomes"]["proven"], 1);
+  }
+  json changed = written.document();
+  changed["enclosure"]["law"] = "stronge";
+  write_text(text, changed.dump());
+  EXPECT_EQ(carom({"verify", text, "--json"}).status, 1);
+  const Outcome report = carom(asked);
+  EXPECT_NE(report.out.find("releases that end too early"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find("(least: normal of"), std::string::npos) << report.out;
+}
+
+/// A tangential range of 0.001 m/s, of which samples reach one point, is not what counts.
+TEST(EnclosureCommand, NarrowRangesAreNotTheCoverage) {
+  const Outcome outcome =
+      carom({"impact", "rocking_block", "--restitution", "0.5", "--samples", "4096", "--enclose"});
+  EXPECT_EQ(outcome.out.find("reach 0.00 %"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("(least: normal of"), std::string::npos) << outcome.out;
+}
+
 TEST(EnclosureCommand, RefusesWhatItCannotDo) {
   expect_refusal(carom({"impact", "cube_drop", "--never", "A tangent > 1"}), {"tangent1"});
   expect_refusal(carom({"impact", "box_wall", "--never", "Q separating"}), {"Q", "A or B"});
