@@ -11,9 +11,10 @@
 #include <carom/error.hpp>
 
 #include "core/words.hpp"
+#include "io/file_words.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/hdf5_pairs.hpp"
 #include "io/impact_input.hpp"
+#include "io/impact_kept.hpp"
 #include "io/json_file.hpp"
 #include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
@@ -55,47 +56,20 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
     throw InvalidInput(fmt::format("{}: {}: {}", file, group, what));
   };
   KeptEnclosure kept;
-  ImpactProblem& problem = kept.problem;
-  problem.name = reader.text_attribute(group, "name");
-  problem.mass_matrix = reader.doubles(group + "/problem/mass_matrix");
-  problem.normal_jacobian = reader.doubles(group + "/problem/normal_jacobian");
-  problem.tangent_jacobian = reader.doubles(group + "/problem/tangent_jacobian");
-  problem.friction = read_pairs(reader, group + "/problem/friction", problem.friction_high);
-  if (reader.has(group + "/problem/restitution")) {
-    problem.restitution_low =
-        read_pairs(reader, group + "/problem/restitution", problem.restitution_high);
-  }
-  problem.velocity = reader.doubles(group + "/problem/velocity");
+  kept.problem = kept_problem(reader, group, file);
+  kept.problem.name = reader.text_attribute(group, "name");
   if (reader.has(group + "/problem/contact_names")) {
     kept.contact_names = reader.strings(group + "/problem/contact_names");
   }
-  const std::size_t m = problem.friction.size();
-  if ((!problem.friction_high.empty() && problem.friction_high.size() != m) ||
-      problem.restitution_low.size() != problem.restitution_high.size()) {
-    refuse("restitution must be pairs, friction numbers or pairs");
-  }
-  if (problem.velocity.size() > static_cast<std::size_t>(kMaxVelocities) ||
-      m > static_cast<std::size_t>(kMaxContacts)) {
-    refuse("has more velocities or contacts than an enclosure");
-  }
-  problem.velocities = static_cast<int>(problem.velocity.size());
-  problem.contacts = static_cast<int>(m);
-  const std::size_t tangents = problem.tangent_jacobian.size();
-  const std::size_t one_each = m * problem.velocity.size();
-  if (tangents != one_each && tangents != 2 * one_each) {
-    refuse("tangent_jacobian must have one or two rows for each contact");
-  }
-  problem.dimension = tangents > one_each ? 3 : 2;
-  const std::size_t rows = m * static_cast<std::size_t>(problem.dimension);
+  const auto m = static_cast<std::size_t>(kept.problem.contacts);
+  const std::size_t rows = m * static_cast<std::size_t>(kept.problem.dimension);
 
   const std::string place = group + "/enclosure";
-  const auto status = value_of<EnclosureStatus>(reader.text_attribute(place, "status"));
-  if (!status) refuse("status of the enclosure must be one of " + listed<EnclosureStatus>());
-  kept.set.status = *status;
+  const std::string where = fmt::format("{}: {}", file, group);
+  kept.set.status =
+      word_of<EnclosureStatus>(reader.text_attribute(place, "status"), "status", where);
   if (reader.has_attribute(place, "law")) {
-    const auto law = value_of<RestitutionLaw>(reader.text_attribute(place, "law"));
-    if (!law) refuse("law of the enclosure must be one of " + listed<RestitutionLaw>());
-    kept.set.law = *law;
+    kept.set.law = word_of<RestitutionLaw>(reader.text_attribute(place, "law"), "law", where);
   }
   const std::vector<double> bounds = reader.doubles(place + "/bounds");
   if (bounds.size() != 2 * rows) {
@@ -236,21 +210,9 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
   kept.problem = problem;
   kept.contact_names = problem.contact_names;
   const int m = kept.problem.contacts;
-  const std::string status = read_text(set, "status", where);
-  const auto known = value_of<EnclosureStatus>(status);
-  if (!known) {
-    throw InvalidInput(fmt::format("{}: status is \"{}\": must be one of {}", where, status,
-                                   listed<EnclosureStatus>()));
-  }
-  kept.set.status = *known;
+  kept.set.status = word_of<EnclosureStatus>(read_text(set, "status", where), "status", where);
   if (set.contains("law")) {
-    const std::string word = read_text(set, "law", where);
-    const auto law = value_of<RestitutionLaw>(word);
-    if (!law) {
-      throw InvalidInput(fmt::format("{}: law is \"{}\": must be one of {}", where, word,
-                                     listed<RestitutionLaw>()));
-    }
-    kept.set.law = *law;
+    kept.set.law = word_of<RestitutionLaw>(read_text(set, "law", where), "law", where);
   }
   if (set.contains("never")) {
     for (const json& entry : required_list(set, "never", where)) {
@@ -259,7 +221,8 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
       kept.never.push_back({read_text(entry, "event", place), read_text(entry, "answer", place)});
     }
   }
-  if (*known != EnclosureStatus::enclosed && *known != EnclosureStatus::outer) return kept;
+  const EnclosureStatus status = kept.set.status;
+  if (status != EnclosureStatus::enclosed && status != EnclosureStatus::outer) return kept;
   const auto count = static_cast<std::size_t>(m);
   const auto bounds = [&](const json& from, const char* key, std::size_t each) {
     return read_numbers(from, key, each * count, each == 1 ? "one per contact" : "two per contact",

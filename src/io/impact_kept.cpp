@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "impact/exact/kept_mechanics.hpp"
+#include "io/file_words.hpp"
 #include "io/hdf5_pairs.hpp"
 #include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
@@ -183,8 +184,8 @@ std::vector<KeptImpact> read_kept_impacts(const std::filesystem::path& file,
     throw InvalidInput(fmt::format("{}: friction_directions is {}: must be 4..{}", name, directions,
                                    kMaxFrictionDirections));
   }
-  settings.method = kept_word<ImpactMethod>(reader, "method", name);
-  settings.law = kept_word<RestitutionLaw>(reader, "law", name);
+  settings.method = word_of<ImpactMethod>(reader.text_attribute("/", "method"), "method", name);
+  settings.law = word_of<RestitutionLaw>(reader.text_attribute("/", "law"), "law", name);
   settings.friction_directions = static_cast<int>(directions);
   settings.velocity_tolerance = tolerance(reader, "velocity_tolerance", name);
   settings.residual_tolerance = tolerance(reader, "residual_tolerance", name);

@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include <carom/types/error.hpp>
 #include <carom/types/impact.hpp>
 
 #include "core/buffer_slice.hpp"
-#include "core/words.hpp"
 #include "impact/exact/judge_outcome.hpp"
 #include "io/hdf5_file.hpp"
 
@@ -20,15 +16,6 @@ namespace carom::io {
 
 /// The group of one problem of an HDF5 file of carom impact.
 std::string impact_group(std::size_t index);
-
-/// The word of a setting of such a file. Errors: InvalidInput naming it and its words.
-template <class Word>
-Word kept_word(const Hdf5Reader& reader, const char* name, const std::string& file) {
-  const std::string text = reader.text_attribute("/", name);
-  if (const auto value = value_of<Word>(text)) return *value;
-  throw InvalidInput(
-      fmt::format("{}: {} is \"{}\": must be one of {}", file, name, text, listed<Word>()));
-}
 
 /// The problem of such a group. Errors: InvalidInput naming file, group and what does not fit.
 ImpactProblem kept_problem(const Hdf5Reader& reader, const std::string& group,

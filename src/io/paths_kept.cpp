@@ -7,6 +7,7 @@
 
 #include <carom/types/error.hpp>
 
+#include "io/file_words.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/impact_kept.hpp"
 #include "io/other_fields.hpp"
@@ -80,7 +81,7 @@ std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
   const Hdf5Reader reader(file);
   const std::string name = file.string();
   exact::KeptPath settings;
-  settings.method = kept_word<ImpactMethod>(reader, "method", name);
+  settings.method = word_of<ImpactMethod>(reader.text_attribute("/", "method"), "method", name);
   settings.vary = reader.number_attribute("/", "vary") != 0.0;
   settings.friction_directions =
       static_cast<int>(reader.number_attribute("/", "friction_directions"));
@@ -95,7 +96,7 @@ std::vector<KeptPaths> read_kept_paths(const std::filesystem::path& file,
     if (!reader.has(impact_group(i) + "/paths/impulse")) continue;
     all.push_back(paths_of(reader, impact_group(i), name));
     all.back().settings = settings;
-    all.back().law = kept_word<RestitutionLaw>(reader, "law", name);
+    all.back().law = word_of<RestitutionLaw>(reader.text_attribute("/", "law"), "law", name);
   }
   static constexpr std::string_view kJudged[] = {
       "/@method",

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/words.hpp"
+#include "io/file_words.hpp"
 #include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
 #include "io/stability_input.hpp"
@@ -20,14 +21,11 @@ using nlohmann::json;
 
 constexpr const char* kKnown =
     "known are the outputs, --json and --output, of carom "
-    "impact --enclose, stability and solve";
+    "impact, stability and solve";
 
 template <class Enum>
 Enum word_in(const json& object, const char* key, const std::string& where) {
-  const std::string text = read_text(object, key, where);
-  if (const auto value = value_of<Enum>(text)) return *value;
-  throw InvalidInput(
-      fmt::format("{}: {} is \"{}\": must be one of {}", where, key, text, listed<Enum>()));
+  return word_of<Enum>(read_text(object, key, where), key, where);
 }
 
 double number_or_infinity(const json& object, const char* key, const std::string& where) {
