@@ -72,10 +72,11 @@ std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t pro
                                     const std::string& name) {
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Map<const Rows> m(mass, nv, nv);
-  const double scale = m.cwiseAbs().maxCoeff();
+  // by the units of the rows, which may be far apart: an entry is at most this, a pivot at most m_kk
+  const auto scale = [&m](int i, int j) { return std::sqrt(std::abs(m(i, i) * m(j, j))); };
   for (int i = 0; i < nv; ++i) {
     for (int j = 0; j < i; ++j) {
-      if (std::abs(m(i, j) - m(j, i)) > 1e-9 * scale) {
+      if (std::abs(m(i, j) - m(j, i)) > 1e-9 * scale(i, j)) {
         const std::string mirrored =
             "mass_matrix[" + std::to_string(j) + "][" + std::to_string(i) + "]";
         return at("mass_matrix", static_cast<std::int64_t>(i) * nv + j, nv, problem, name,
@@ -87,7 +88,7 @@ std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t pro
   Eigen::MatrixXd work = m;
   for (int k = 0; k < nv; ++k) {
     const double pivot = work(k, k);
-    if (!(pivot > 1e-14 * scale)) {
+    if (!(pivot > 1e-14 * m(k, k))) {
       return Refusal{.field = "mass_matrix",
                      .problem = problem,
                      .name = name,
