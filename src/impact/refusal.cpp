@@ -72,7 +72,8 @@ std::optional<Refusal> mass_refusal(const double* mass, int nv, std::int64_t pro
                                     const std::string& name) {
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Map<const Rows> m(mass, nv, nv);
-  // by the units of the rows, which may be far apart: an entry is at most this, a pivot at most m_kk
+  // by the units of the rows, which may be far apart: an entry is at most this, a pivot at most
+  // m_kk
   const auto scale = [&m](int i, int j) { return std::sqrt(std::abs(m(i, i) * m(j, j))); };
   for (int i = 0; i < nv; ++i) {
     for (int j = 0; j < i; ++j) {

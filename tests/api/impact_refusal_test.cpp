@@ -86,6 +86,27 @@ TEST(BadInput, MassMatrix) {
   EXPECT_NO_THROW(validate(nearly));
   nearly.mass_matrix[1] = 1.2e-9;
   expect_names(refusal([&] { validate(nearly); }), {"mass_matrix[1][0]", "symmetric"});
+  // Rows of other units, a rotation in 1e9 rad: small beside the others, not in their own.
+  ImpactProblem mixed = block();
+  mixed.mass_matrix[8] *= 1e-18;
+  for (const std::size_t end : {2U, 5U}) {
+    mixed.normal_jacobian[end] *= 1e-9;
+    mixed.tangent_jacobian[end] *= 1e-9;
+  }
+  EXPECT_NO_THROW(validate(mixed));
+  ImpactSettings settings;
+  settings.samples = 64;
+  const auto outcomes = [&](const ImpactProblem& problem) {
+    return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu).summary[0];
+  };
+  const ImpactSummary plain = outcomes(block()), other = outcomes(mixed);
+  EXPECT_EQ(other.terminated, 64);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(other.normal_velocity_max[i], plain.normal_velocity_max[i], 1e-12);
+    EXPECT_NEAR(other.tangent_velocity_min[i], plain.tangent_velocity_min[i], 1e-12);
+  }
+  mixed.mass_matrix[7] = 1e-15;  // of at most 7e-10
+  expect_names(refusal([&] { validate(mixed); }), {"mass_matrix[2][1]", "symmetric"});
 }
 
 TEST(BadInput, ShapesThatDoNotFit) {
