@@ -86,10 +86,11 @@ class ImpactJudge {
     outcome.velocity = kept_.net_velocity.data() + i * nv_;
     outcome.impulse = kept_.net_impulse.data() + i * rows_;
     outcome.modes = static_cast<std::uint64_t>(kept_.net_modes[i]);
-    const std::int64_t first = kept_.net_first_sample[i] - kept_.first_sample;
-    if (first < 0 || first >= kept_.samples) {
+    if (kept_.net_first_sample[i] < kept_.first_sample ||
+        kept_.net_first_sample[i] >= kept_.first_sample + kept_.samples) {
       return fmt::format("first_sample is {}", kept_.net_first_sample[i]);
     }
+    const std::int64_t first = kept_.net_first_sample[i] - kept_.first_sample;
     if (kept_.net_multiplicity[i] < 1) {
       return fmt::format("multiplicity is {}", kept_.net_multiplicity[i]);
     }
@@ -115,7 +116,11 @@ class ImpactJudge {
     }
     if (reason.empty()) reason = energy_reason();
     std::int64_t points = kept_.net_dropped;
-    for (const std::int64_t multiplicity : kept_.net_multiplicity) points += multiplicity;
+    for (const std::int64_t multiplicity : kept_.net_multiplicity) {
+      if (!add_count(multiplicity, points)) {
+        return fmt::format("net/multiplicity has {}, of {} samples", multiplicity, kept_.samples);
+      }
+    }
     if (reason.empty() && !kept_.net_modes.empty() && points != kept_.samples - kept_.failed) {
       reason = fmt::format("net/multiplicity and dropped count {} samples of {}", points,
                            kept_.samples - kept_.failed);
@@ -123,6 +128,12 @@ class ImpactJudge {
     return reason;
   }
 
+  /// Adds a count of samples to others; false where they are more than all, or less than none.
+  [[nodiscard]] bool add_count(std::int64_t count, std::int64_t& total) const {
+    if (count < 0 || count > kept_.samples || total > kept_.samples) return false;
+    total += count;
+    return true;
+  }
   [[nodiscard]] bool whole() const { return kept_.count == kept_.samples; }
 
   [[nodiscard]] std::string counts() const {
@@ -152,7 +163,9 @@ class ImpactJudge {
     if (p_.contacts > kMaxModeContacts) return {};
     std::int64_t total = 0;
     for (const auto& [words, count] : kept_.mode_counts) {
-      total += count;
+      if (!add_count(count, total)) {
+        return fmt::format("mode_counts of {} is {}, of {} samples", words, count, kept_.samples);
+      }
       const auto found = modes.find(words);
       if (differs(count, found == modes.end() ? 0 : found->second)) {
         return fmt::format("mode_counts of {} is {}: rows have {}", words, count,

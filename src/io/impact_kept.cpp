@@ -97,7 +97,11 @@ class GroupReader {
     const std::vector<std::string> words = reader_.strings(group_ + "/mode_counts/modes");
     const std::vector<std::int64_t> counts = reader_.integers(group_ + "/mode_counts/count");
     if (words.size() != counts.size()) refuse("mode_counts has more modes than counts, or fewer");
-    for (std::size_t i = 0; i < words.size(); ++i) kept.mode_counts[words[i]] += counts[i];
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (!kept.mode_counts.emplace(words[i], counts[i]).second) {
+        refuse(fmt::format("mode_counts has \"{}\" twice", words[i]));
+      }
+    }
   }
 
   void net(KeptImpact& kept) const {
