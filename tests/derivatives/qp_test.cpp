@@ -95,6 +95,36 @@ QpBatch doubled(QpBatch batch) {
   return batch;
 }
 
+/// The same problems about a far point: terms of the stationarity become `far` times as large, the
+/// multipliers stay.
+QpBatch moved_away(QpBatch batch, double far) {
+  const auto n = static_cast<std::size_t>(batch.variables);
+  const std::size_t m = static_cast<std::size_t>(batch.rows);
+  const std::size_t cone_rows = batch.cone_vector.size() / static_cast<std::size_t>(batch.problems);
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  for (std::size_t p = 0; p < static_cast<std::size_t>(batch.problems); ++p) {
+    std::vector<double> by(n);
+    for (double& t : by) t = far * normal(random);
+    const auto image = [&](const Buffer<double>& of, std::size_t row) {
+      double sum = 0.0;
+      for (std::size_t j = 0; j < n; ++j) sum += of.data()[row * n + j] * by[j];
+      return sum;
+    };
+    for (std::size_t j = 0; j < n; ++j) {
+      batch.vector.data()[p * n + j] -= image(batch.hessian, p * n + j);
+    }
+    for (std::size_t i = p * m; i < (p + 1) * m; ++i) {
+      batch.lower.data()[i] += image(batch.matrix, i);
+      batch.upper.data()[i] += image(batch.matrix, i);
+    }
+    for (std::size_t i = p * cone_rows; i < (p + 1) * cone_rows; ++i) {
+      batch.cone_vector.data()[i] += image(batch.cone_matrix, i);
+    }
+  }
+  return batch;
+}
+
 /// A box that lands on corners of which more than three hold three velocities.
 QpBatch landings(int corners) {
   std::mt19937_64 random(static_cast<std::uint64_t>(corners));
@@ -345,6 +375,46 @@ TEST(DifferentiateQp, PacksHaveTheNumbersOfOneByOne) {
     EXPECT_GE(expect_numbers_of_one_by_one<QpGradient>(
                   solution, {true, true, false, false, false, false, false}),
               one.least_without_rows);
+  }
+}
+
+// Multipliers that are small beside the other terms of their columns, as forces of contacts are
+// beside stiffness times position: polishing moves more than their gaps, and is right all the same
+// where it ends in an answer.
+TEST(DifferentiateQp, SmallMultipliersBesideLargeTermsAreSmooth) {
+  struct Case {
+    QpBatch near;
+    double far;
+    int smooth;  // of 29, at least
+  };
+  const std::vector<Cone> cones(4, {ConeKind::second_order, 3});
+  const Case cases[] = {{random_batch(12, 20, 0, {}, 0.0), 1e5, 27},
+                        {random_batch(12, 8, 0, cones, 0.0), 1e4, 27},
+                        {random_batch(12, 8, 0, cones, 0.0), 1e5, 16}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.far);
+    const auto solved = [](QpBatch batch) {
+      return asked(std::move(batch), 3, false, QpMethod::automatic);
+    };
+    const Asked plain = solved(one.near.to(MemorySpace::host));
+    const Asked moved = solved(moved_away(one.near.to(MemorySpace::host), one.far));
+    const QpGradient expected = differentiate_qp(plain.batch, plain.answer, plain.cotangent);
+    const QpGradient found = differentiate_qp(moved.batch, moved.answer, moved.cotangent);
+    const auto n = static_cast<std::size_t>(one.near.variables);
+    int smooth = 0;
+    for (std::size_t p = 0; p < 29; ++p) {
+      ASSERT_EQ(expected.status.data()[p], Smoothness::smooth);
+      if (found.status.data()[p] != Smoothness::smooth) continue;
+      ++smooth;
+      double size = 1e-3;
+      for (std::size_t j = p * n; j < (p + 1) * n; ++j) {
+        size = std::max(size, std::abs(expected.vector.data()[j]));
+      }
+      for (std::size_t j = p * n; j < (p + 1) * n; ++j) {
+        EXPECT_NEAR(found.vector.data()[j], expected.vector.data()[j], 1e-3 * size) << p;
+      }
+    }
+    EXPECT_GE(smooth, one.smooth);
   }
 }
 

@@ -18,8 +18,9 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   kinds();
   measure();
   if (!(wrong() <= kLargestShift)) return false;
-  double tolerance = rules_.margin_tolerance;
-  split(tolerance);
+  // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
+  double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
+  split(0.0);
   report.shift = 0.0;
   report.status = Smoothness::undefined;
   bool stale = true;  // whether the factors are others' than the modes'
@@ -37,15 +38,24 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
     report.shift = kernels::larger(report.shift, moved);
     measure();
     tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
+    stale = split(0.0);
+    // What it moves now is rounding where it moves hardly less than before.
+    if (!stale && (moved <= 1e-13 || moved > 0.1 * before)) break;
+    before = moved;
     // Modes that do not settle have gaps about as large as what polishing moved.
-    if (round >= 3) tolerance = kernels::larger(tolerance, 10.0 * report.shift);
-    stale = split(tolerance);
-    if (!stale && moved <= 1e-13) break;
+    if (stale && round >= 3) {
+      tolerance = kernels::larger(tolerance, 10.0 * report.shift);
+      split(tolerance);
+    }
   }
+  stale = split(tolerance) || stale;
   report.margin = margin_;
   report.doubtful = doubtfuls_;
   const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
-  if (!(report.shift <= most) || !(wrong() <= 10.0 * tolerance)) return false;
+  // Modes are right where what is polished in them is an answer, by much less than their gaps.
+  const double missed = wrong();
+  if (!(report.shift <= most) || !(missed <= 10.0 * tolerance)) return false;
+  if (doubtfuls_ + doubtful_cones_ == 0 && !(missed <= 0.1 * margin_)) return false;
   clean();
   if (stale || edges_ > 0) {
     dependent_ = false;
@@ -167,7 +177,14 @@ CAROM_HOST_DEVICE inline double QpDerivative::wrong() const {
     worst = kernels::larger(worst, magnitude(value) / unit);
   }
   for (int i = 0; i < r_; ++i) {
-    if (in_cone(i)) continue;
+    if (in_cone(i)) {
+      if (owner_[i] != i) continue;
+      const double* s = at_.slack;
+      const double* z = at_.multiplier;
+      worst = kernels::larger(worst, (length(s, i) - s[i]) / at_.unit[i]);
+      worst = kernels::larger(worst, (length(z, i) - z[i]) * at_.feel[i]);
+      continue;
+    }
     if (!has_bound(i)) continue;
     const double open = at_.slack[i] / at_.unit[i];
     if (is_equation(i)) {
