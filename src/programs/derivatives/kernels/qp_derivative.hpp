@@ -148,9 +148,10 @@ class QpDerivative {
     return kernels::square_root(sum);
   }
 
-  /// Modes from slacks and multipliers; true where one is another than before.
-  CAROM_HOST_DEVICE bool split(double tolerance);
-  CAROM_HOST_DEVICE bool split_cone(int first, double tolerance);
+  /// Modes from slacks and multipliers; true where one is another than before. nearer: also within
+  /// the tolerance that which is nearer, none doubtful.
+  CAROM_HOST_DEVICE bool split(double tolerance, bool nearer);
+  CAROM_HOST_DEVICE bool split_cone(int first, double tolerance, bool nearer);
 
   /// The modes' equations and their factors; an independent subset of the gradients where they
   /// depend on each other and `drop` says so. False where they stay singular.

@@ -20,7 +20,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   if (!(wrong() <= kLargestShift)) return false;
   // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
   double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
-  split(0.0);
+  split(tolerance, true);
   report.shift = 0.0;
   report.status = Smoothness::undefined;
   bool stale = true;  // whether the factors are others' than the modes'
@@ -38,17 +38,17 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
     report.shift = kernels::larger(report.shift, moved);
     measure();
     tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
-    stale = split(0.0);
+    stale = split(rules_.margin_tolerance, true);
     // What it moves now is rounding where it moves hardly less than before.
     if (!stale && (moved <= 1e-13 || moved > 0.1 * before)) break;
     before = moved;
     // Modes that do not settle have gaps about as large as what polishing moved.
     if (stale && round >= 3) {
       tolerance = kernels::larger(tolerance, 10.0 * report.shift);
-      split(tolerance);
+      split(tolerance, false);
     }
   }
-  stale = split(tolerance) || stale;
+  stale = split(tolerance, false) || stale;
   report.margin = margin_;
   report.doubtful = doubtfuls_;
   const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
@@ -199,7 +199,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::wrong() const {
   return worst;
 }
 
-CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance) {
+CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, bool nearer) {
   bool changed = false;
   doubtfuls_ = doubtful_cones_ = edges_ = 0;
   margin_ = kernels::kInfinity;
@@ -207,7 +207,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance) {
     RowMode mode = RowMode::free;
     if (in_cone(i)) {
       const int first = owner_[i];
-      if (first == i) changed = split_cone(i, tolerance) || changed;
+      if (first == i) changed = split_cone(i, tolerance, nearer) || changed;
       mode = is_border(first) || state_[first] == static_cast<int>(ConeState::free) ? RowMode::free
                                                                                     : RowMode::held;
     } else if (is_equation(i)) {
@@ -217,9 +217,9 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance) {
       const double closed = sign_[i] * at_.multiplier[i] * at_.feel[i];
       const double gap = kernels::larger(open, closed);
       margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
-      mode = !(gap > tolerance) ? RowMode::doubtful
-             : closed >= open   ? RowMode::held
-                                : RowMode::free;
+      mode = !nearer && !(gap > tolerance) ? RowMode::doubtful
+             : closed >= open              ? RowMode::held
+                                           : RowMode::free;
       if (mode == RowMode::doubtful) doubtful_[doubtfuls_++] = i;
     }
     changed = changed || mode_[i] != static_cast<int>(mode);
@@ -228,7 +228,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance) {
   return changed;
 }
 
-CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double tolerance) {
+CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double tolerance, bool nearer) {
   const double* s = at_.slack;
   const double* z = at_.multiplier;
   const double s_length = length(s, first), z_length = length(z, first);
@@ -248,7 +248,8 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double toleran
     gap = kernels::smaller(s_size, z_size);
   }
   margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
-  if (!(gap > tolerance)) {  // between states: the freer one
+  // between states: the freer one; near its tip an edge has no equations
+  if (!(gap > tolerance) && !(nearer && s_size > tolerance)) {
     if (s_size > tolerance && z_size <= tolerance) {
       state = ConeState::border;
       doubtful_[doubtfuls_++] = first;
