@@ -16,14 +16,13 @@ import numpy as np
 from ._arrays import refuse
 from ._clear import is_clear
 from ._optional import needed
+from ._reach import FEW, arms_of, fastest, levels_of, reach_of
 from ._states import (
     Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled,
     is_near, limits, states_of,
 )  # fmt: skip
 from .errors import InvalidInput
 
-_FASTEST = 10.0  # [m/s]: approaches beyond are looked for as if they had this speed
-_FEW = 64  # states that are looked at by themselves
 _PROBED, _MANY = 8, 24  # states of a trial, and contacts a state found in it that are too many to look at
 _CHUNK = 256  # states of one pass through the arrays, which then stay in the cache
 _GONE = (2, 3)  # of contact.exclude: 1, within the gap, stays, since a body that exactly touches has it
@@ -170,7 +169,7 @@ class MujocoRobot:
             dof = model.jnt_dofadr[j]
             if kind[j] in (slide, free):
                 self.turns[dof : dof + (1 if kind[j] == slide else 3)] = False
-        self.arms = self._arms()
+        self.arms = arms_of(model, self.turns, self.dofs_of, self.slides, self.plane)
         self.tendons = np.flatnonzero(np.array(model.tendon_limited, dtype=bool))
         joint = int(mujoco.mjtWrap.mjWRAP_JOINT)
         self.tendons_are_fixed = bool((np.array(model.wrap_type) == joint).all())
@@ -306,76 +305,29 @@ class MujocoRobot:
                 found.extend(map(threaded, chunks) if workers == 1 else pool.map(threaded, chunks))
         return self._joined(found, qvel, M)
 
-    def _arms(self) -> np.ndarray:
-        """How fast a unit of each velocity moves points of the geoms of each body that has some, at most (bodies, nv) [m]: 1, or
-        for turns the way from the joint to the farthest point, all bodies between stretched out."""
-        model = self.model
-        outer = np.zeros(model.nbody)
-        np.maximum.at(outer, self.body_of, np.linalg.norm(model.geom_pos, axis=1) + model.geom_rbound)
-        unknown = 2.0 * float(model.stat.extent)  # planes that move, slides without limits
-        np.maximum.at(outer, self.body_of[self.plane & (self.body_of > 0)], unknown)
-        anchor = np.linalg.norm(model.jnt_pos, axis=1)
-        bodies = np.unique(self.body_of).tolist()
-        arms = np.zeros((len(bodies), self.nv))
-        for place, body in enumerate(bodies):
-            far, at = outer[body], body
-            while at:
-                joints = range(model.body_jntadr[at], model.body_jntadr[at] + model.body_jntnum[at])
-                for j in joints:
-                    first = model.jnt_dofadr[j]
-                    last = first + self.dofs_of[j]
-                    arms[place, first:last] = np.where(self.turns[first:last], far + anchor[j], 1.0)
-                for j in joints:
-                    far += 2.0 * anchor[j]
-                    if self.slides[j]:
-                        far += np.abs(model.jnt_range[j]).max() if model.jnt_limited[j] else unknown
-                far += float(np.linalg.norm(model.body_pos[at]))
-                at = int(model.body_parentid[at])
-        return arms
-
-    def _levels(
-        self, data: Any, qpos: np.ndarray, reaches: np.ndarray | None
-    ) -> list[tuple[float | None, np.ndarray]]:
-        """States that are looked at with one reach, at most four times what they need unless they are few: where
-        MuJoCo finds many contacts at the largest reach, one fast state would cost all others the same."""
-        count = len(qpos)
-        states = np.arange(count)
-        if reaches is None or not count:
-            return [(None, states)] if count else []
+    def _levels(self, data: Any, qpos: np.ndarray, reaches: np.ndarray | None) -> list[tuple[float | None, np.ndarray]]:
+        """Reaches, and the states that are looked at with each: all at the largest, unless a trial finds many
+        contacts there."""
+        if not len(qpos):
+            return []
+        if reaches is None:
+            return [(None, np.arange(len(qpos)))]
         largest = float(reaches.max())
-        whole: list[tuple[float | None, np.ndarray]] = [(largest, states)]
-        if count < 2 * _FEW:
-            return whole
+        if len(qpos) < 2 * FEW:
+            return [(largest, np.arange(len(qpos)))]
         self.widen(largest)
         contacts = 0
-        for q in qpos[:: count // _PROBED][:_PROBED]:
+        for q in qpos[:: len(qpos) // _PROBED][:_PROBED]:
             if np.isfinite(q).all():
                 data.qpos[:] = q
                 self.mujoco.mj_kinematics(self.model, data)
                 self.mujoco.mj_collision(self.model, data)
                 contacts += data.ncon
-        if contacts < _MANY * _PROBED:
-            return whole
-        level = np.floor(np.log(largest / np.maximum(reaches, 1e-9 * largest)) / np.log(4.0)).astype(np.int64)
-        found: list[tuple[float | None, np.ndarray]] = []
-        waiting = np.zeros(count, dtype=bool)
-        for each in range(int(level.max()), -1, -1):  # from the slowest on
-            waiting |= level == each
-            if waiting.sum() >= _FEW or (each == 0 and waiting.any()):
-                found.append((float(reaches[waiting].max()), states[waiting]))
-                waiting[:] = False
-        return found
+        return levels_of(reaches) if contacts >= _MANY * _PROBED else [(largest, np.arange(len(qpos)))]
 
     def fastest(self, qvel: np.ndarray) -> np.ndarray:
-        """A bound on how fast points of it come near each other, of each state: two points at one place have
-        different velocities by what turns or moves only one of them."""
-        speed = np.abs(np.where(np.isfinite(qvel), qvel, 0.0))
-        # not by a product of matrices, whose library wakes threads for it
-        bodies = np.einsum("sj,bj->sb", speed, self.arms)
-        whole = np.einsum("sj,j->s", speed, self.arms.max(axis=0, initial=0.0))
-        two = np.partition(bodies, -2, axis=1)[:, -2:].sum(axis=1) if bodies.shape[1] > 1 else whole
-        found: np.ndarray = np.minimum(two, whole)
-        return found
+        """A bound on how fast points of it come near each other, of each state."""
+        return fastest(self.arms, qvel)
 
     def is_fixed(self) -> bool:
         """Whether something that moves does so otherwise than from a free joint."""
@@ -750,17 +702,6 @@ def ready(model: Any, reach: float) -> MujocoRobot:
     except TypeError:  # a MuJoCo whose models have no weak references
         pass
     return made
-
-
-def reach_of(options: Options) -> float:
-    """How far apart contacts are looked for, whatever the velocities."""
-    return max(options.activation, _FASTEST * options.time_to_contact)
-
-
-def reaches_of(options: Options, fastest: np.ndarray) -> np.ndarray:
-    """The same of states that are so fast."""
-    found: np.ndarray = np.maximum(options.activation, np.minimum(fastest, _FASTEST) * options.time_to_contact)
-    return found
 
 
 def from_mujoco(

@@ -14,9 +14,10 @@ import numpy as np
 
 from . import compliant, equilibrium, motion
 from ._arrays import refuse
-from ._mujoco import MujocoRobot, _mujoco, _other_state, reaches_of
+from ._mujoco import MujocoRobot, _mujoco, _other_state
 from ._optional import needed
 from ._pinocchio import PinocchioRobot
+from ._reach import reach_of
 from ._results import Result, RowType, result
 from ._state_runs import ImpactRuns
 from ._states import Options, StateContact, StateImpacts, StateStatus, states_of
@@ -179,7 +180,7 @@ class Robot:
         if isinstance(self._ready, PinocchioRobot):
             return self._ready.collected(q, v, options)
         prepare = None if data is None else lambda made: _other_state(data, made)
-        return self._ready.collected(q, v, options, prepare, threads, reaches_of(options, self._ready.fastest(v)))
+        return self._ready.collected(q, v, options, prepare, threads, reach_of(options, self._ready.fastest(v)))
 
     def posture(self, qpos: Any, *, activation: float = 1e-3, max_penetration: float | None = None) -> StatePostures:
         """The stances of states on what does not move: only contacts with the world, all bodies one, joints
