@@ -9,10 +9,9 @@
 #include <carom/device/numeric.hpp>
 
 #include "cpu/simd/derivative_reports.hpp"
-#include "cpu/simd/gather.hpp"
 #include "cpu/simd/pack_number.hpp"
 #include "cpu/simd/programs/lcp_derivatives.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/programs/pack_problems.hpp"
 
 namespace carom::cpu::simd {
 
@@ -20,11 +19,19 @@ namespace carom::cpu::simd {
 /// its modes while it is polished: the same operations in the same order. Other lanes are left
 /// open.
 template <class Isa>
-class PackLcpDerivative {
-  using Pack = typename Isa::Pack;
-  using Mask = typename Isa::Mask;
+class PackLcpDerivative : PackProblems<Isa> {
+  using Lanes = PackProblems<Isa>;
+  using typename Lanes::Mask;
+  using typename Lanes::Pack;
   using Number = PackNumber<Isa>;
-  static constexpr int kWidth = Isa::kWidth;
+  using Lanes::each_four;
+  using Lanes::fetch;
+  using Lanes::get;
+  using Lanes::kWidth;
+  using Lanes::lanes_;
+  using Lanes::p_;
+  using Lanes::put;
+  using Lanes::share_of;
 
  public:
   explicit PackLcpDerivative(const LcpDerivativeRange& range)
@@ -66,40 +73,11 @@ class PackLcpDerivative {
   [[nodiscard]] CAROM_INLINE Pack entry(int i, int j) const {
     return get(matrix_, static_cast<long>(i) * n_ + j);
   }
-  static CAROM_INLINE Pack get(const double* array, long i) {
-    return Pack::load(array + i * kWidth);
-  }
   static CAROM_INLINE Number* numbers(double* array) { return reinterpret_cast<Number*>(array); }
-  static CAROM_INLINE void put(double* array, long i, Pack value) {
-    value.store_doubles(array + i * kWidth);
-  }
-  /// call(i, count): rows i to i + count at a time, so that their chains of sums run side by side.
-  template <class Call>
-  CAROM_INLINE void each_rows(Call&& call) const {
-    int i = 0;
-    for (; i + 4 <= n_; i += 4) call(i, std::integral_constant<int, 4>());
-    for (; i < n_; ++i) call(i, std::integral_constant<int, 1>());
-  }
-  /// done(i, sum, size): sum = add_i + sum_j M_ij x_j and the magnitudes of its terms.
+  /// Of M.
   template <class Done>
   CAROM_INLINE void each_product(const double* add, const double* x, Done&& done) const {
-    each_rows([&](int i, auto rows) {
-      constexpr int kRows = decltype(rows)::value;
-      Pack sum[kRows], size[kRows];
-      for (int r = 0; r < kRows; ++r) sum[r] = get(add, i + r);
-      for (int r = 0; r < kRows; ++r) size[r] = magnitude(sum[r]);
-      const double* row = matrix_ + static_cast<long>(i) * n_ * kWidth;
-      const long stride = static_cast<long>(n_) * kWidth;
-      for (int j = 0; j < n_; ++j) {
-        const Pack by = get(x, j);
-        for (int r = 0; r < kRows; ++r) {
-          const Pack term = get(row + r * stride, j) * by;
-          sum[r] = sum[r] + term;
-          size[r] = size[r] + magnitude(term);
-        }
-      }
-      for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
-    });
+    Lanes::each_product(matrix_, n_, n_, add, x, done);
   }
   /// The same without magnitudes.
   template <class Done>
@@ -109,7 +87,7 @@ class PackLcpDerivative {
   /// done(j, sum, size): sum = add_j + sum_i M_ij y_i and the magnitudes of its terms.
   template <class Done>
   CAROM_INLINE void each_transposed(const double* add, const double* y, Done&& done) const {
-    each_rows([&](int j, auto columns) {
+    each_four(n_, [&](int j, auto columns) {
       constexpr int kColumns = decltype(columns)::value;
       Pack sum[kColumns], size[kColumns];
       for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
@@ -127,29 +105,9 @@ class PackLcpDerivative {
     });
   }
   [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(mode_, i) > Pack(0.0); }
-  static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
-    const Pack missing = magnitude(sum);
-    const Pack share = missing / larger(size, Pack(certificate::kTiny));
-    return select(missing <= Pack(0.0), Pack(0.0), share);
-  }
-
-  template <class Array>
-  CAROM_INLINE void fetch(const Array* from, long count, double* to) const {
-    const double* at[kWidth];
-    for (int lane = 0; lane < kWidth; ++lane) {
-      at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
-    }
-    spread<kWidth>(at, static_cast<int>(count), to);
-  }
   /// Values of good lanes to their problems.
   CAROM_INLINE void bring(const double* from, double* to) const {
-    double* at[kWidth];
-    double memory[kMostDifferentiatedInPacks];
-    const unsigned good = good_.bits();
-    for (int lane = 0; lane < lanes_; ++lane) {
-      at[lane] = (good >> lane & 1U) != 0 ? to + (p_ + lane) * n_ : memory;
-    }
-    collect<kWidth>(from, n_, lanes_, at);
+    Lanes::template bring<kMostDifferentiatedInPacks>(good_, from, n_, to);
   }
 
   Mask modes() {
@@ -271,7 +229,7 @@ class PackLcpDerivative {
   /// r += dM z.
   void add_products() {
     const long square = static_cast<long>(n_) * n_;
-    each_rows([&](int i, auto rows) {
+    each_four(n_, [&](int i, auto rows) {
       constexpr int kRows = decltype(rows)::value;
       const double* at[kWidth];
       for (int lane = 0; lane < kWidth; ++lane) {
@@ -327,7 +285,7 @@ class PackLcpDerivative {
       const Mask there = unit > zero;
       put(share, i, select(there, one / select(there, unit, one), zero));
     }
-    each_rows([&](int j, auto columns) {
+    each_four(n_, [&](int j, auto columns) {
       constexpr int kColumns = decltype(columns)::value;
       Pack feel[kColumns];
       for (Pack& one_feel : feel) one_feel = zero;
@@ -482,8 +440,6 @@ class PackLcpDerivative {
   const LcpDerivativeRange& r_;
   int n_;
   derivatives::FactorsOf<Number> factors_;
-  std::int64_t p_ = 0;
-  int lanes_ = 0;
   int most_ = 0;                                     // held rows of the lane that has most
   int row_[kMostDifferentiatedInPacks + 1][kWidth];  // the k-th held row of a lane; n: none
   int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one

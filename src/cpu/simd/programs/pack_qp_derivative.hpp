@@ -31,6 +31,7 @@ class PackQpDerivative : PackQpModes<Isa> {
   using Modes::put;
   using Modes::r_;
   using Modes::share_in_edge;
+  using Modes::share_of;
   using Modes::spread_rows;
   using typename Modes::Mask;
   using typename Modes::Pack;
@@ -58,11 +59,6 @@ class PackQpDerivative : PackQpModes<Isa> {
   }
 
  private:
-  static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
-    const Pack missing = magnitude(sum);
-    const Pack share = missing / larger(size, Pack(certificate::kTiny));
-    return select(missing <= Pack(0.0), Pack(0.0), share);
-  }
   /// As certificate::MaxAbs, of numbers that are not negative; NaN stays.
   struct MaxOf {
     Pack value{0.0};
@@ -103,7 +99,7 @@ class PackQpDerivative : PackQpModes<Isa> {
     this->solve();
     for (int j = 0; j < n_; ++j) put(at_.adjoint, j, get(at_.right, j));
     spread_rows(at_.wish, at_.e);
-    certify(adjoint_residual());
+    certify(residual(at_.adjoint, at_.wish));
     if (!any_of(good_)) return;
     write_all();
     if (r_.rules.reach) reach_down();
@@ -111,11 +107,11 @@ class PackQpDerivative : PackQpModes<Isa> {
     report(r_.gradient, Smoothness::smooth, good_ & !kinks);
     report(r_.gradient, Smoothness::kink, good_ & kinks);
   }
-  /// P a + A'e = g, and A a = what held rows were asked for: by the problem's rows and the modes.
-  Pack adjoint_residual() {
+  /// P v + A'e = g, and A v = asked in held rows: by the problem's rows and the modes.
+  Pack residual(const double* v, const double* asked) {
     const Pack size = factors_.size_in_units(at_.right);
     MaxOf worst;
-    each_product(at_.hessian, n_, nullptr, at_.adjoint, [&](int j, Pack sum, Pack terms) {
+    each_product(at_.hessian, n_, nullptr, v, [&](int j, Pack sum, Pack terms) {
       put(at_.pull, j, sum - get(at_.g, j));
       put(at_.work, j, terms + magnitude(get(at_.g, j)) + factors_.typical(j) * size);
     });
@@ -123,7 +119,7 @@ class PackQpDerivative : PackQpModes<Isa> {
       const Pack before = magnitude(get(at_.pull, j));
       worst.add(share_of(sum, get(at_.work, j) + (terms - before)));
     });
-    judge_held(at_.adjoint, at_.wish, size, worst);
+    judge_held(v, asked, size, worst);
     return worst.value;
   }
   /// A v = values in held rows, and edges' equations of them.
@@ -248,7 +244,7 @@ class PackQpDerivative : PackQpModes<Isa> {
     this->take_rows(at_.gain);
     this->solve();
     spread_rows(at_.gain, at_.e);
-    certify(tangent_residual());
+    certify(residual(at_.right, at_.gain));
     if (!any_of(good_)) return;
     if (r_.rules.reach) {
       reach_along(at_.e);
@@ -323,31 +319,9 @@ class PackQpDerivative : PackQpModes<Isa> {
     turn(d.cone_matrix, m_, all_ - m_);
     for (int j = 0; j < n_; ++j) put(at_.g, j, -get(at_.g, j));
   }
-  /// P dx + A'dy = g, and what held rows say.
-  Pack tangent_residual() {
-    const Pack size = factors_.size_in_units(at_.right);
-    MaxOf worst;
-    each_product(at_.hessian, n_, nullptr, at_.right, [&](int j, Pack sum, Pack terms) {
-      put(at_.pull, j, sum - get(at_.g, j));
-      put(at_.work, j, terms + magnitude(get(at_.g, j)) + factors_.typical(j) * size);
-    });
-    each_transposed(at_.pull, at_.e, [&](int j, Pack sum, Pack terms) {
-      const Pack before = magnitude(get(at_.pull, j));
-      worst.add(share_of(sum, get(at_.work, j) + (terms - before)));
-    });
-    judge_held(at_.right, at_.gain, size, worst);
-    return worst.value;
-  }
-  /// Values of good lanes to their problems.
+  /// Values of good lanes to their problems, where they are wanted.
   CAROM_INLINE void bring(const double* from, int count, double* to) const {
-    if (to == nullptr) return;
-    double* at[kWidth];
-    double memory[kMostOfQpInPacks];
-    const unsigned good = good_.bits();
-    for (int lane = 0; lane < lanes_; ++lane) {
-      at[lane] = (good >> lane & 1U) != 0 ? to + (p_ + lane) * count : memory;
-    }
-    collect<kWidth>(from, count, lanes_, at);
+    if (to != nullptr) Modes::Lanes::template bring<kMostOfQpInPacks>(good_, from, count, to);
   }
   /// QpDerivative::write of good lanes.
   void write_all() {

@@ -1,23 +1,27 @@
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <carom/device/numeric.hpp>
 
-#include "cpu/simd/gather.hpp"
+#include "cpu/simd/programs/pack_problems.hpp"
 #include "cpu/simd/programs/qp_derivatives.hpp"
-#include "cpu/simd/spread.hpp"
 
 namespace carom::cpu::simd {
 
 /// A QP a lane in memory, and products with its matrices.
 template <class Isa>
-class PackQpProblem {
+class PackQpProblem : protected PackProblems<Isa> {
  protected:
-  using Pack = typename Isa::Pack;
-  using Mask = typename Isa::Mask;
-  static constexpr int kWidth = Isa::kWidth;
+  using Lanes = PackProblems<Isa>;
+  using Lanes::each_four;
+  using Lanes::fetch;
+  using Lanes::get;
+  using Lanes::kWidth;
+  using Lanes::lanes_;
+  using Lanes::p_;
+  using Lanes::put;
+  using Lanes::share_of;
+  using typename Lanes::Mask;
+  using typename Lanes::Pack;
   explicit PackQpProblem(const QpDerivativeRange& range)
       : r_(range),
         n_(range.variables),
@@ -32,20 +36,6 @@ class PackQpProblem {
     }
   }
 
-  static CAROM_INLINE Pack get(const double* array, long i) {
-    return Pack::load(array + i * kWidth);
-  }
-  static CAROM_INLINE void put(double* array, long i, Pack value) {
-    value.store_doubles(array + i * kWidth);
-  }
-  template <class Array>
-  CAROM_INLINE void fetch(const Array* from, long count, double* to) const {
-    const double* at[kWidth];
-    for (int lane = 0; lane < kWidth; ++lane) {
-      at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
-    }
-    spread<kWidth>(at, static_cast<int>(count), to);
-  }
   /// Of rows and of cone rows behind them; zeros where an array is missing.
   CAROM_INLINE void fetch_rows(const double* rows, const double* cone_rows, double* to) const {
     if (rows != nullptr) {
@@ -63,35 +53,11 @@ class PackQpProblem {
   static CAROM_INLINE Mask none() { return Mask::from_bits(0); }
   static CAROM_INLINE Mask every() { return Pack(0.0) <= Pack(0.0); }
 
-  /// call(i, count): i to i + count of [0, n) at a time, so that chains of sums run side by side.
-  template <class Call>
-  static CAROM_INLINE void each_four(int n, Call&& call) {
-    int i = 0;
-    for (; i + 4 <= n; i += 4) call(i, std::integral_constant<int, 4>());
-    for (; i < n; ++i) call(i, std::integral_constant<int, 1>());
-  }
-  /// done(i, sum, size): sum = add_i + sum_j M_ij v_j over the rows of M [rows, n], and the
-  /// magnitudes of its terms.
+  /// Of a matrix [rows, n].
   template <class Done>
   CAROM_INLINE void each_product(const double* matrix, int rows, const double* add, const double* v,
                                  Done&& done) const {
-    const long stride = static_cast<long>(n_) * kWidth;
-    each_four(rows, [&](int i, auto count) {
-      constexpr int kRows = decltype(count)::value;
-      Pack sum[kRows], size[kRows];
-      for (int r = 0; r < kRows; ++r) sum[r] = add != nullptr ? get(add, i + r) : Pack(0.0);
-      for (int r = 0; r < kRows; ++r) size[r] = magnitude(sum[r]);
-      const double* row = matrix + i * stride;
-      for (int j = 0; j < n_; ++j) {
-        const Pack by = get(v, j);
-        for (int r = 0; r < kRows; ++r) {
-          const Pack term = get(row + r * stride, j) * by;
-          sum[r] = sum[r] + term;
-          size[r] = size[r] + magnitude(term);
-        }
-      }
-      for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
-    });
+    Lanes::each_product(matrix, rows, n_, add, v, done);
   }
   /// The same over columns j of the rows: add_j + sum_i A_ij v_i.
   template <class Done>
@@ -139,8 +105,6 @@ class PackQpProblem {
   int n_, m_, all_;
   PackQpLayout<double*> at_;
   PackSymmetric<Isa> factors_;
-  std::int64_t p_ = 0;
-  int lanes_ = 0;
   int used_[kMostOfQpInPacks + 1];
 };
 
