@@ -437,8 +437,8 @@ def test_threads_change_nothing():
 
 
 def test_contacts_are_looked_for_as_far_as_each_state_is_fast():
-    # a tower of boxes, a hinged and a sliding box beside it: near each other everywhere, so that states are
-    # looked at in groups. from_mujoco looks as far for all as for the fastest.
+    # Boxes so near each other that MuJoCo finds many contacts, so that states are taken in groups of similar
+    # speed. from_mujoco searches all states as far as the fastest one needs.
     boxes = "".join(f'<body pos="0 0 {0.05 + 0.1002 * k}"><freejoint/><geom type="box" size=".05 .05 .05" pos="0 0 0"/></body>'
                     for k in range(6))  # fmt: skip
     model = mujoco.MjModel.from_xml_string(

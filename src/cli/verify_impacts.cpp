@@ -33,7 +33,14 @@ class ImpactJudge {
         m_(static_cast<std::size_t>(p_.contacts)),
         rows_(m_ * static_cast<std::size_t>(p_.dimension)),
         index_(index),
-        report_(report) {}
+        report_(report),
+        contact_velocity_(static_cast<std::size_t>(kept.count) * rows_) {
+    for (std::size_t s = 0; s < static_cast<std::size_t>(kept.count); ++s) {
+      if (!ended(s) || !has_numbers(s)) continue;
+      const auto u = mechanics_.contact_velocities(kept.rows.velocity.data() + s * nv_);
+      for (std::size_t i = 0; i < rows_; ++i) contact_velocity_[s * rows_ + i] = u[i].middle();
+    }
+  }
 
   void judge() {
     const auto count = static_cast<std::size_t>(kept_.count);
@@ -58,6 +65,11 @@ class ImpactJudge {
  private:
   [[nodiscard]] bool ended(std::size_t s) const {
     return kept_.rows.status[s] == TrajectoryStatus::terminated;
+  }
+  /// Whether its velocity can be reckoned with; where not, the sample is refuted.
+  [[nodiscard]] bool has_numbers(std::size_t s) const {
+    const double* const v = kept_.rows.velocity.data() + s * nv_;
+    return std::all_of(v, v + nv_, exact::KeptMechanics::moderate);
   }
   void add(const char* statement, const std::string& which, const std::string& reason) {
     report_.add(statement, index_, reason.empty() ? reason : which + ": " + reason);
@@ -190,18 +202,14 @@ class ImpactJudge {
     double scale = 0.0;
     for (const double v : p_.velocity) scale = std::max(scale, std::fabs(v));
     if (range.name != "velocity") {
-      scale =
-          exact::KeptMechanics::largest(mechanics_.contact_velocities(p_.velocity.data())).middle();
+      scale = mechanics_.speed.middle();
     }
     for (std::size_t s = 0; s < static_cast<std::size_t>(kept_.count); ++s) {
-      if (!ended(s)) continue;
-      const double* const v = kept_.rows.velocity.data() + s * nv_;
-      const double* at = v;
-      std::vector<double> u;
-      if (range.name != "velocity") {
-        for (const auto& own : mechanics_.contact_velocities(v)) u.push_back(own.middle());
-        at = u.data() + (range.name == "normal_velocity" ? 0 : m_);
-      }
+      if (!ended(s) || !has_numbers(s)) continue;
+      const double* const at =
+          range.name == "velocity"
+              ? kept_.rows.velocity.data() + s * nv_
+              : contact_velocity_.data() + s * rows_ + (range.name == "normal_velocity" ? 0 : m_);
       for (std::size_t i = 0; i < size; ++i) {
         low[i] = std::min(low[i], at[i]);
         high[i] = std::max(high[i], at[i]);
@@ -226,7 +234,7 @@ class ImpactJudge {
     const double before = mechanics_.before.middle();
     double most = 0.0, residual = 0.0;
     for (std::size_t s = 0; s < static_cast<std::size_t>(kept_.count); ++s) {
-      if (kept_.rows.status[s] == TrajectoryStatus::failed) continue;
+      if (kept_.rows.status[s] == TrajectoryStatus::failed || !has_numbers(s)) continue;
       const double* const v = kept_.rows.velocity.data() + s * nv_;
       if (before > 0.0) most = std::max(most, mechanics_.kinetic_energy(v).middle() / before);
       residual = std::max(residual, kept_.rows.residual[s]);
@@ -248,6 +256,7 @@ class ImpactJudge {
   exact::KeptMechanics mechanics_;
   std::size_t nv_, m_, rows_, index_;
   VerifyReport& report_;
+  std::vector<double> contact_velocity_;  ///< J v+ of the rows, rounded
 };
 
 }  // namespace
