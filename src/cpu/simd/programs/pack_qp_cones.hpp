@@ -28,6 +28,11 @@ class PackQpCones : protected PackQpProblem<Isa> {
   using typename Problem::Mask;
   using typename Problem::Pack;
 
+  /// Edges nearer to their tip, in the rows' units, have a curvature that is too large for k.
+  static constexpr double kNearTip = 1e-4;
+  /// Likewise beside other conditions.
+  static constexpr double kMostBent = 1e5;
+
   explicit PackQpCones(const QpDerivativeRange& range) : Problem(range) {
     for (int i = 0; i < all_; ++i) {
       owner_[i] = -1;
@@ -98,8 +103,8 @@ class PackQpCones : protected PackQpProblem<Isa> {
       const Mask apex = (!free) & (s_size <= z_inside);
       const Pack gap = select(free, s_inside, select(apex, z_inside, smaller(s_size, z_size)));
       margin = smaller(margin, select(gap > zero, gap, zero));
-      unclear_ = unclear_ | !(gap > tolerance);
       const Mask edge = !(free | apex);
+      unclear_ = unclear_ | !(gap > tolerance) | (edge & !(s_size > Pack(kNearTip)));
       edged_ = edged_ | edge;
       Pack along = zero, square = zero;
       for (int i = first; i < behind; ++i) {

@@ -5,6 +5,7 @@
 #include <carom/certificate.hpp>
 
 #include "cpu/simd/programs/pack_qp_cones.hpp"
+#include "programs/derivatives/kernels/long_sum.hpp"
 
 namespace carom::cpu::simd {
 
@@ -50,9 +51,8 @@ class PackQpModes : protected PackQpCones<Isa> {
   using typename Cones::Pack;
   /// A row that depends on others does so to this share of its length.
   static constexpr double kDepends = 1e-11;
-  /// A step of Newton's method at edges that leaves only rounding behind, and how many there are.
-  static constexpr double kSettled = 1e-9;
-  static constexpr int kMostRounds = 4;
+  /// How many steps of Newton's method edges are given.
+  static constexpr int kMostRounds = 6;
 
   explicit PackQpModes(const QpDerivativeRange& range) : Cones(range) {}
 
@@ -65,7 +65,7 @@ class PackQpModes : protected PackQpCones<Isa> {
     good = good & fits(Pack(derivatives::kLargestShift));
     split(Pack(r_.rules.margin_tolerance));
     good = assembled(good & !unclear_);
-    shift_ = moved_ = Pack(0.0);
+    shift_ = moved_ = turn_ = Pack(0.0);
     turned_ = none();
     const Pack least(r_.rules.margin_tolerance);
     Mask going = good;  // others are left as they are: what a lane has is its own
@@ -79,7 +79,7 @@ class PackQpModes : protected PackQpCones<Isa> {
       const Mask changed = split(tolerance);
       good = good & !changed & !unclear_ & fits(Pack(10.0) * tolerance);
       // Equations of edges change with the answer; that converges quadratically.
-      going = good & edged_ & !(moved_ <= Pack(kSettled));
+      going = good & edged_ & !(turn_ <= Pack(derivatives::kSettledEdge));
     }
     good = good & !going;
     if (any_of(good & edged_)) good = assembled(good);
@@ -89,6 +89,7 @@ class PackQpModes : protected PackQpCones<Isa> {
       put(at_.mode, i, select(get(at_.mode, i) != Pack(0.0), get(at_.mode, i), Pack(1.0)));
     }
     condition_ = factors_.condition();
+    good = good & !(edged_ & !(condition_ <= Pack(Cones::kMostBent)));
     return good;
   }
 
@@ -120,6 +121,7 @@ class PackQpModes : protected PackQpCones<Isa> {
     }
     fetch(r_.vector, n_, at_.vector);
     fetch(r_.solution, n_, at_.x);
+    for (int j = 0; j < n_; ++j) put(at_.x_rest, j, zero);
     fetch(r_.matrix, static_cast<long>(m_) * n_, at_.rows);
     fetch(r_.cone_matrix, static_cast<long>(all_ - m_) * n_,
           at_.rows + static_cast<long>(m_) * n_ * kWidth);
@@ -202,6 +204,46 @@ class PackQpModes : protected PackQpCones<Isa> {
       }
     }
     this->share_units();
+    put_long_slacks();
+  }
+  /// QpDerivative::long_slack.
+  [[nodiscard]] Pack long_slack(int i, Pack& rest) const {
+    const Pack bound = select(get(at_.sign, i) < Pack(0.0), get(at_.low, i), get(at_.up, i));
+    derivatives::LongSum<Pack> sum(bound);
+    const double* row = at_.rows + static_cast<long>(i) * n_ * kWidth;
+    for (int j = 0; j < n_; ++j) {
+      const Pack entry = get(row, j);
+      sum.add_product(-entry, get(at_.x, j));
+      sum.add_rest(-(entry * get(at_.x_rest, j)));
+    }
+    rest = sum.rest();
+    return sum.value();
+  }
+  void put_long_slacks() {
+    Pack rest(0.0);
+    this->each_cone([&](int, int first, int behind) {
+      for (int i = first; i < behind; ++i) {
+        put(at_.slack, i, long_slack(i, rest));
+        put(at_.slack_rest, i, rest);
+      }
+    });
+  }
+  /// QpDerivative::slope, negative.
+  void put_long_slopes(double* to) const {
+    for (int j = 0; j < n_; ++j) {
+      derivatives::LongSum<Pack> sum(get(at_.vector, j));
+      const double* row = at_.hessian + static_cast<long>(j) * n_ * kWidth;
+      for (int k = 0; k < n_; ++k) {
+        sum.add_product(get(row, k), get(at_.x, k));
+        sum.add_rest(get(row, k) * get(at_.x_rest, k));
+      }
+      for (int i = 0; i < all_; ++i) {
+        const Pack entry = get(at_.rows, static_cast<long>(i) * n_ + j);
+        sum.add_product(entry, get(at_.y, i));
+        sum.add_rest(entry * get(at_.gain, i));
+      }
+      put(to, j, -sum.value());
+    }
   }
   /// Of two bounds the one whose multiplier is there, else the nearer one; whether it is another.
   CAROM_INLINE Mask choose_bound(int i, Pack value) {
@@ -442,29 +484,77 @@ class PackQpModes : protected PackQpCones<Isa> {
     }
   }
 
+  /// The right-hand side of a Newton step in twice the precision.
+  void ask_in_long_sums() {
+    const Pack zero(0.0), half(0.5);
+    for (int i = 0; i < all_; ++i) {  // what z = tau R s leaves
+      Pack rest = zero;
+      if (in_cone(i)) {
+        const Pack tau = get(at_.tau, i);
+        rest = fused(tau, share_in_edge(i), -get(at_.y, i)) +
+               tau * this->reflected(i, get(at_.slack_rest, i));
+        rest = select(is_edge(i), rest, zero);
+      }
+      put(at_.gain, i, rest);
+    }
+    put_long_slopes(at_.right);
+    for (int i = 0; i < all_; ++i) {
+      Pack rest = zero;
+      const Mask held = is_held(i);
+      put(at_.gain, i, any_of(held) ? select(held, long_slack(i, rest), zero) : zero);
+    }
+    take_rows(at_.gain);
+    this->each_cone([&](int, int first, int behind) {  // g'dx = s'R s / 2
+      const Mask edge = is_edge(first);
+      if (!any_of(edge)) return;
+      derivatives::LongSum<Pack> square;
+      for (int i = first; i < behind; ++i) {
+        const Pack share = share_in_edge(i);
+        square.add_product(half * share, get(at_.slack, i));
+        square.add_rest(share * get(at_.slack_rest, i));
+      }
+      double value[kWidth];
+      square.value().store(value);
+      for (unsigned lanes = edge.bits(); lanes != 0; lanes &= lanes - 1) {
+        const int lane = kernels::lowest_bit(lanes);
+        at_.right[static_cast<long>(rank_[first][lane]) * kWidth + lane] = value[lane];
+      }
+    });
+  }
+
   /// One Newton step of the modes' equations in some lanes; moved_: how far, in the rows' units.
   void polish(Mask going) {
     const Pack zero(0.0);
     for (int i = 0; i < all_; ++i) {
-      const Pack y = get(at_.y, i), slack = get(at_.slack, i);
+      const Pack y = get(at_.y, i);
       put(at_.y_before, i, y);
-      put(at_.slack_before, i, slack);
-      const Mask held = is_held(i);
-      Pack own = select(held, y, zero), gain = select(held, side(i) * slack, zero);
-      if (in_cone(i)) {  // z = tau R s, and g'dx = s'R s / 2
-        const Mask edge = is_edge(i);
-        own = select(edge, get(at_.tau, i) * share_in_edge(i), own);
-        gain = select(edge, Pack(0.5) * slack, gain);
-      }
+      put(at_.slack_before, i, get(at_.slack, i));
+      Pack own = select(is_held(i), y, zero);
+      if (in_cone(i)) own = select(is_edge(i), get(at_.tau, i) * share_in_edge(i), own);
       put(at_.y, i, select(going, own, y));
-      put(at_.gain, i, gain);
     }
-    each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
-    take_rows(at_.gain);
+    if (cones_ > 0) {
+      ask_in_long_sums();
+    } else {
+      for (int i = 0; i < all_; ++i) {
+        put(at_.gain, i, select(is_held(i), side(i) * get(at_.slack, i), zero));
+      }
+      each_transposed(at_.slope, at_.y, [&](int j, Pack sum, Pack) { put(at_.right, j, -sum); });
+      take_rows(at_.gain);
+    }
     solve(false);  // a step from an answer is its refinement
     for (int j = 0; j < n_; ++j) {
-      put(at_.x, j, get(at_.x, j) + select(going, get(at_.right, j), zero));
+      const Pack step = select(going, get(at_.right, j), zero);
       put(at_.slope_before, j, get(at_.slope, j));
+      if (cones_ == 0) {
+        put(at_.x, j, get(at_.x, j) + step);
+        continue;
+      }
+      derivatives::LongSum<Pack> sum(get(at_.x, j));
+      sum.add(step);
+      sum.add_rest(get(at_.x_rest, j));
+      put(at_.x, j, sum.value());
+      put(at_.x_rest, j, sum.rest());
     }
     for (int i = 0; i < all_; ++i) {
       put(at_.y, i, get(at_.y, i) + select(going, of_row(i), zero));
@@ -478,6 +568,21 @@ class PackQpModes : protected PackQpCones<Isa> {
     each_product(at_.rows, all_, nullptr, at_.x, [&](int i, Pack value, Pack) {
       turned_ = turned_ | choose_bound(i, value);
       put_slack(i, value);
+    });
+    put_long_slacks();
+    turn_ = select(going, zero, turn_);
+    this->each_cone([&](int, int first, int behind) {
+      Pack size = zero, change = zero;
+      for (int i = first; i < behind; ++i) {
+        size = larger(size, magnitude(get(at_.slack, i)));
+        change = larger(change, magnitude(get(at_.slack, i) - get(at_.slack_before, i)));
+      }
+      const Pack bent = magnitude(of_row(first)), tau = magnitude(get(at_.tau, first));
+      const Mask there = (size > zero) & (tau > zero);
+      const Pack turn = select(there, change / select(there, size, Pack(1.0)) +
+                                          bent / select(there, tau, Pack(1.0)),
+                               Pack(kernels::kInfinity));
+      turn_ = select(going & is_edge(first), larger(turn_, turn), turn_);
     });
     for (int i = m_; i < all_; ++i) {
       if (!in_cone(i)) continue;
@@ -505,7 +610,7 @@ class PackQpModes : protected PackQpCones<Isa> {
   int row_[kMostOfQpInPacks][kWidth];   // the c-th row of a lane's list; all_: none
   int rank_[kMostOfQpInPacks][kWidth];  // of a row's unknown; n + most_: none
   Mask doubtful_, dependent_, turned_;
-  Pack held_count_{0.0}, count_{0.0}, moved_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
+  Pack held_count_{0.0}, count_{0.0}, moved_{0.0}, turn_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
 };
 
 }  // namespace carom::cpu::simd

@@ -48,8 +48,9 @@ struct PackQpLayout {
   Memory normal, bend;  ///< g and k of each cone, [n] each, of r / 2 cones at most
   Memory rows;          ///< [r, n]
   Memory held;          ///< of each lane, [r, n]
-  Memory vector, x, slope, slope_before, pull, column_unit, root, share, g, adjoint;        ///< [n]
-  Memory low, up, y, y_before, sign, slack, slack_before, unit, feel, mode, e, wish, gain;  ///< [r]
+  Memory vector, x, x_rest, slope, slope_before, pull, column_unit, root, share, g, adjoint;  ///< [n]
+  Memory low, up, y, y_before, sign, slack, slack_before, slack_rest, unit, feel, mode, e, wish,
+      gain;                                                                                 ///< [r]
   Memory asked, edge, tau, rate, gap;                                                       ///< [r]
   Memory right;   ///< right-hand side and solution, [n + r]
   Memory work;    ///< [n + r]
@@ -65,10 +66,10 @@ struct PackQpLayout {
         rows(arena.take(width * r * n)),
         held(arena.take(width * r * n)) {
     for (Memory* array :
-         {&vector, &x, &slope, &slope_before, &pull, &column_unit, &root, &share, &g, &adjoint}) {
+         {&vector, &x, &x_rest, &slope, &slope_before, &pull, &column_unit, &root, &share, &g, &adjoint}) {
       *array = arena.take(width * (n + 1));
     }
-    for (Memory* array : {&low, &up, &y, &y_before, &sign, &slack, &slack_before, &unit, &feel,
+    for (Memory* array : {&low, &up, &y, &y_before, &sign, &slack, &slack_before, &slack_rest, &unit, &feel,
                           &mode, &e, &wish, &gain, &asked, &edge, &tau, &rate, &gap}) {
       *array = arena.take(width * (r + 1));
     }

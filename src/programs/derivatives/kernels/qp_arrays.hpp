@@ -50,6 +50,8 @@ struct QpModesLayout {
   Memory column_unit;    ///< of the stationarity, [n]
   Memory scratch;        ///< [2 n + r]
   Memory tau;            ///< of the edge that a cone row belongs to, [r]
+  Memory x_rest;         ///< what rounding leaves of x, [n]
+  Memory slack_rest;     ///< likewise, of cone rows, [r]
 
   QpModesLayout() = default;
   CAROM_INLINE constexpr QpModesLayout(kernels::Arena<Memory>& arena, long n, long r)
@@ -73,7 +75,9 @@ struct QpModesLayout {
         basis(arena.take(n * n)),
         column_unit(arena.take(n)),
         scratch(arena.take(2 * n + r)),
-        tau(arena.take(r)) {}
+        tau(arena.take(r)),
+        x_rest(arena.take(n)),
+        slack_rest(arena.take(r)) {}
 };
 CAROM_HOST_DEVICE constexpr long qp_derivative_reals(int n, int r) {
   return kernels::values_of<QpModesLayout>(static_cast<long>(n), static_cast<long>(r));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "programs/derivatives/kernels/long_sum.hpp"
 #include "programs/derivatives/kernels/qp_arrays.hpp"
 #include "programs/derivatives/kernels/report.hpp"
 
@@ -168,6 +169,12 @@ class QpDerivative {
   /// One Newton step of the modes' equations, and the same again with these factors where they are
   /// linear; what it moved, in the rows' units.
   CAROM_HOST_DEVICE double newton();
+  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where cones bend:
+  /// an edge's normal is what s and z are beside their own lengths, which may be small.
+  CAROM_HOST_DEVICE double slope(int j) const;
+  CAROM_HOST_DEVICE LongSum<double> long_slack(int i) const;
+  /// x += step, with what rounding leaves.
+  CAROM_HOST_DEVICE void advance(const double* step);
   /// Where rows depend on each other the answer's own multipliers stay, with what the step changed
   /// in the kept ones' sum: G'(lambda) is unique, lambda is not.
   CAROM_HOST_DEVICE void spread_multipliers();
@@ -231,6 +238,15 @@ class QpDerivative {
     }
     return size * solution_size_;
   }
+  CAROM_INLINE double largest_of_row(int i) const {
+    double most = 0.0;
+    for (int j = 0; j < n_; ++j) most = kernels::larger(most, magnitude(row(i)[j]));
+    return most;
+  }
+  /// Near their tip edges' multipliers are differences of terms that are larger by far; the condition
+  /// counts that where it leaves less than ten digits.
+  static constexpr double kCurvature = 100.0;
+  CAROM_HOST_DEVICE void bend(Report& report, double bent, const double* e) const;
   CAROM_INLINE double size_of(int i) const {
     double size = magnitude(at_.target[i]) + typical(i);
     for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j] * at_.sum[j]);
@@ -267,6 +283,8 @@ class QpDerivative {
   bool dependent_equations_ = false;
   bool semidefinite_ = false;
   int edges_ = 0;
+  bool bent_ = false;  // whether there are second-order cones
+  double turn_ = 0.0;  // of edges' normals in the last step
   double solution_size_ = 0.0;
 };
 

@@ -9,6 +9,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
                                                   const double* cone_dual, Report& report) {
   for (int j = 0; j < n_; ++j) {
     at_.x[j] = x[j];
+    at_.x_rest[j] = 0.0;
     if (!kernels::is_finite(x[j])) return false;
   }
   for (int i = 0; i < r_; ++i) {
@@ -24,7 +25,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   report.shift = 0.0;
   report.status = Smoothness::undefined;
   bool stale = true;  // whether the factors are others' than the modes'
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < (edges_ > 0 ? 10 : 5); ++round) {
     if (stale || edges_ > 0) {
       dependent_ = false;
       if (!assemble(true)) {
@@ -40,7 +41,8 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
     tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
     stale = split(rules_.margin_tolerance, true);
     // What it moves now is rounding where it moves hardly less than before.
-    if (!stale && (moved <= 1e-13 || moved > 0.1 * before)) break;
+    const bool settled = edges_ == 0 || turn_ <= kSettledEdge;
+    if (!stale && settled && (moved <= 1e-13 || moved > 0.1 * before)) break;
     before = moved;
     // Modes that do not settle have gaps about as large as what polishing moved.
     if (stale && round >= 3) {
@@ -55,6 +57,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   // Modes are right where what is polished in them is an answer, by much less than their gaps.
   const double missed = wrong();
   if (!(report.shift <= most) || !(missed <= 10.0 * tolerance)) return false;
+  if (edges_ > 0 && !(turn_ <= kSettledEdge)) return false;
   if (doubtfuls_ + doubtful_cones_ == 0 && !(missed <= 0.1 * margin_)) return false;
   clean();
   if (stale || edges_ > 0) {
@@ -97,6 +100,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
       if (cone.kind == ConeKind::zero) sign_[first + k] = 0;
       if (cone.kind == ConeKind::second_order && cone.size > 1) owner_[first + k] = first;
     }
+    bent_ = bent_ || (cone.kind == ConeKind::second_order && cone.size > 1);
     first += cone.size;
   }
 }
@@ -146,6 +150,11 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure() {
     const double limit = has_bound(i) ? bound(i) : 0.0;
     const double side = in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0;
     at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
+    if (in_cone(i)) {
+      const LongSum<double> slack = long_slack(i);
+      at_.slack[i] = slack.value();
+      at_.slack_rest[i] = slack.rest();
+    }
     if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
     at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
                                   kernels::square_root(spread) * energy);
@@ -274,11 +283,6 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double toleran
 
 CAROM_HOST_DEVICE inline double QpDerivative::newton() {
   double* step = at_.sum;
-  for (int j = 0; j < n_; ++j) {
-    double value = problem_.vector[j];
-    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
-    at_.g[j] = value;
-  }
   // Multipliers of the equations that are kept; others' are zero or, where the kept rows say the
   // same, moved over to them.
   for (int i = 0; i < r_; ++i) at_.theta[i] = at_.multiplier[i];
@@ -291,23 +295,26 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
       at_.multiplier[i] = at_.theta[i];
     }
   }
-  for (int i = 0; i < r_; ++i) {
-    for (int j = 0; j < n_; ++j) at_.g[j] += row(i)[j] * at_.multiplier[i];
-  }
-  for (int j = 0; j < n_; ++j) step[j] = -at_.g[j];
+  for (int j = 0; j < n_; ++j) step[j] = -slope(j);
   for (int c = 0; c < equations_; ++c) {
     const int i = equation_[c];
-    double value = 0.0;
     if (is_edge(i)) {
-      each_row_of(c, [&](int k, double share) { value += 0.5 * share * at_.slack[k]; });
+      LongSum<double> square;
+      each_row_of(c, [&](int k, double share) {
+        square.add_product(0.5 * share, at_.slack[k]);
+        square.add_rest(share * at_.slack_rest[k]);
+      });
+      step[n_ + c] = square.value();
+    } else if (bent_) {
+      step[n_ + c] = long_slack(i).value();
     } else {
-      value = (in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
+      step[n_ + c] = (in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
     }
-    step[n_ + c] = value;
   }
   factors_.solve(step);
   double moved = 0.0;
-  for (int j = 0; j < n_; ++j) at_.x[j] += step[j];
+  turn_ = 0.0;
+  advance(step);
   for (int i = 0; i < r_; ++i) {
     double change = 0.0;
     for (int j = 0; j < n_; ++j) change += row(i)[j] * step[j];
@@ -324,11 +331,15 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
     const int i = equation_[c];
     if (is_edge(i)) {  // z = tau R s at the new s
       const double tau = at_.tau[i] + step[n_ + c];
+      double size = 0.0, change = 0.0;
       for (int k = i; k < r_ && owner_[k] == i; ++k) {
-        double s = bound(k);
-        for (int j = 0; j < n_; ++j) s -= row(k)[j] * at_.x[j];
+        const double s = long_slack(k).value();
         at_.multiplier[k] = tau * reflect(k) * s;
+        size = kernels::larger(size, magnitude(s));
+        change = kernels::larger(change, magnitude(s - at_.slack[k]));
       }
+      const double turn = change / size + magnitude(step[n_ + c] / tau);
+      turn_ = turn <= turn_ ? turn_ : turn;  // NaN stays
     } else {
       at_.multiplier[i] += step[n_ + c];
     }
@@ -342,6 +353,52 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
     spread_multipliers();
   }
   return moved;
+}
+
+CAROM_HOST_DEVICE inline double QpDerivative::slope(int j) const {
+  if (!bent_) {
+    double value = problem_.vector[j];
+    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
+    for (int i = 0; i < r_; ++i) value += row(i)[j] * at_.multiplier[i];
+    return value;
+  }
+  LongSum<double> sum(problem_.vector[j]);
+  for (int k = 0; k < n_; ++k) {
+    sum.add_product(hessian(j, k), at_.x[k]);
+    sum.add_rest(hessian(j, k) * at_.x_rest[k]);
+  }
+  for (int i = 0; i < r_; ++i) {
+    const double z = at_.multiplier[i];
+    if (z == 0.0) continue;
+    sum.add_product(row(i)[j], z);
+    if (!is_edge(i)) continue;  // what z = tau R s leaves
+    const double tau = at_.tau[i] * reflect(i);
+    sum.add_rest(row(i)[j] * (kernels::fused(tau, at_.slack[i], -z) + tau * at_.slack_rest[i]));
+  }
+  return sum.value();
+}
+
+CAROM_HOST_DEVICE inline LongSum<double> QpDerivative::long_slack(int i) const {
+  LongSum<double> sum(bound(i));
+  for (int j = 0; j < n_; ++j) {
+    sum.add_product(-row(i)[j], at_.x[j]);
+    sum.add_rest(-row(i)[j] * at_.x_rest[j]);
+  }
+  return sum;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::advance(const double* step) {
+  for (int j = 0; j < n_; ++j) {
+    if (!bent_) {
+      at_.x[j] += step[j];
+      continue;
+    }
+    LongSum<double> sum(at_.x[j]);
+    sum.add(step[j]);
+    sum.add_rest(at_.x_rest[j]);
+    at_.x[j] = sum.value();
+    at_.x_rest[j] = sum.rest();
+  }
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::spread_multipliers() {

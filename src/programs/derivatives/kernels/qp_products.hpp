@@ -95,14 +95,21 @@ CAROM_HOST_DEVICE inline bool QpDerivative::adjoint(const QpCotangentView& cotan
   for (int k = 0; k < doubtfuls_; ++k) {
     each_part(doubtful_[k], [&](int i, double share) { e[i] = -weight * share * at_.theta[k]; });
   }
+  double bent = 0.0;  // what curvature takes from a, as forces
   for (int i = m_; i < r_; ++i) {
     if (!is_edge(i)) continue;
-    double along = -wish(cotangent, i);
-    for (int j = 0; j < n_; ++j) along += row(i)[j] * at_.sum[j];
+    double along = -wish(cotangent, i), size = magnitude(along);
+    for (int j = 0; j < n_; ++j) {
+      const double term = row(i)[j] * at_.sum[j];
+      along += term;
+      size += magnitude(term);
+    }
     e[i] -= at_.tau[i] * reflect(i) * along;
+    bent = kernels::larger(bent, magnitude(at_.tau[i]) * size * largest_of_row(i));
   }
   report.residual = adjoint_residual(cotangent, e, weight);
   if (!certified(report, rules_)) return none(gradient);
+  bend(report, bent, e);
   report.reach = kNone;
   write(gradient, objective, e);
   if (rules_.reach) {
@@ -197,15 +204,21 @@ CAROM_HOST_DEVICE inline bool QpDerivative::tangent(const QpDirectionView& d,
     each_part(doubtful_[k], [&](int i, double share) { dz[i] = share * at_.theta[k]; });
   }
   double* ds = at_.extra;
+  double bent = 0.0;
   for (int i = 0; i < r_; ++i) {
     ds[i] = at_.target[i];
     for (int j = 0; j < n_; ++j) ds[i] -= row(i)[j] * at_.sum[j];
-    if (is_edge(i)) dz[i] += at_.tau[i] * reflect(i) * ds[i];
+    if (!is_edge(i)) continue;
+    dz[i] += at_.tau[i] * reflect(i) * ds[i];
+    double size = magnitude(at_.target[i]);
+    for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j] * at_.sum[j]);
+    bent = kernels::larger(bent, magnitude(at_.tau[i]) * size * largest_of_row(i));
   }
   if (report.status != Smoothness::undefined) {
     report.residual = tangent_residual(dz, ds, report.status == Smoothness::set_valued);
   }
   const bool fine = report.status != Smoothness::undefined && certified(report, rules_);
+  if (fine) bend(report, bent, dz);
   double objective = 0.0;
   for (int j = 0; j < n_; ++j) {
     double slope = problem_.vector[j];
@@ -232,6 +245,18 @@ CAROM_HOST_DEVICE inline bool QpDerivative::tangent(const QpDirectionView& d,
   *out.objective = fine ? objective : kNone;
   if (fine && rules_.reach) report.reach = dependent_ ? 0.0 : reach_along(dz, ds);
   return fine;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::bend(Report& report, double bent,
+                                                 const double* e) const {
+  if (!(bent > 0.0)) return;
+  double size = 0.0;
+  for (int j = 0; j < n_; ++j) size = kernels::larger(size, magnitude(at_.g[j]));
+  for (int i = 0; i < r_; ++i) {
+    if (e[i] != 0.0) size = kernels::larger(size, magnitude(e[i]) * largest_of_row(i));
+  }
+  const double curved = kCurvature * bent / size;
+  if (curved > 1e6) report.condition = kernels::larger(report.condition, curved);
 }
 
 CAROM_HOST_DEVICE inline bool QpDerivative::none(const QpGradientView& gradient) const {
