@@ -101,8 +101,8 @@ Planted planted(int problems, double spread, std::uint64_t seed) {
   batch.hessian = Buffer<double>::from(hessian);
   batch.vector = Buffer<double>::from(vector);
   batch.matrix = Buffer<double>::from(matrix);
-  batch.lower =
-      Buffer<double>::from(std::vector<double>(upper.size(), -std::numeric_limits<double>::infinity()));
+  batch.lower = Buffer<double>::from(
+      std::vector<double>(upper.size(), -std::numeric_limits<double>::infinity()));
   batch.upper = Buffer<double>::from(upper);
   batch.cone_matrix = Buffer<double>::from(cone_matrix);
   batch.cone_vector = Buffer<double>::from(cone_vector);

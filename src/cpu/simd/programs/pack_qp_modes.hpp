@@ -579,9 +579,9 @@ class PackQpModes : protected PackQpCones<Isa> {
       }
       const Pack bent = magnitude(of_row(first)), tau = magnitude(get(at_.tau, first));
       const Mask there = (size > zero) & (tau > zero);
-      const Pack turn = select(there, change / select(there, size, Pack(1.0)) +
-                                          bent / select(there, tau, Pack(1.0)),
-                               Pack(kernels::kInfinity));
+      const Pack turn = select(
+          there, change / select(there, size, Pack(1.0)) + bent / select(there, tau, Pack(1.0)),
+          Pack(kernels::kInfinity));
       turn_ = select(going & is_edge(first), larger(turn_, turn), turn_);
     });
     for (int i = m_; i < all_; ++i) {
@@ -610,7 +610,8 @@ class PackQpModes : protected PackQpCones<Isa> {
   int row_[kMostOfQpInPacks][kWidth];   // the c-th row of a lane's list; all_: none
   int rank_[kMostOfQpInPacks][kWidth];  // of a row's unknown; n + most_: none
   Mask doubtful_, dependent_, turned_;
-  Pack held_count_{0.0}, count_{0.0}, moved_{0.0}, turn_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0};
+  Pack held_count_{0.0}, count_{0.0}, moved_{0.0}, turn_{0.0}, shift_{0.0}, margin_{0.0},
+      condition_{0.0};
 };
 
 }  // namespace carom::cpu::simd

@@ -48,13 +48,14 @@ struct PackQpLayout {
   Memory normal, bend;  ///< g and k of each cone, [n] each, of r / 2 cones at most
   Memory rows;          ///< [r, n]
   Memory held;          ///< of each lane, [r, n]
-  Memory vector, x, x_rest, slope, slope_before, pull, column_unit, root, share, g, adjoint;  ///< [n]
+  Memory vector, x, x_rest, slope, slope_before, pull, column_unit, root, share, g,
+      adjoint;  ///< [n]
   Memory low, up, y, y_before, sign, slack, slack_before, slack_rest, unit, feel, mode, e, wish,
-      gain;                                                                                 ///< [r]
-  Memory asked, edge, tau, rate, gap;                                                       ///< [r]
-  Memory right;   ///< right-hand side and solution, [n + r]
-  Memory work;    ///< [n + r]
-  Memory turned;  ///< a direction of P or of rows, [max(n, r), n]
+      gain;                            ///< [r]
+  Memory asked, edge, tau, rate, gap;  ///< [r]
+  Memory right;                        ///< right-hand side and solution, [n + r]
+  Memory work;                         ///< [n + r]
+  Memory turned;                       ///< a direction of P or of rows, [max(n, r), n]
   Memory factors;
 
   PackQpLayout() = default;
@@ -65,12 +66,13 @@ struct PackQpLayout {
         bend(arena.take(width * (r / 2) * n)),
         rows(arena.take(width * r * n)),
         held(arena.take(width * r * n)) {
-    for (Memory* array :
-         {&vector, &x, &x_rest, &slope, &slope_before, &pull, &column_unit, &root, &share, &g, &adjoint}) {
+    for (Memory* array : {&vector, &x, &x_rest, &slope, &slope_before, &pull, &column_unit, &root,
+                          &share, &g, &adjoint}) {
       *array = arena.take(width * (n + 1));
     }
-    for (Memory* array : {&low, &up, &y, &y_before, &sign, &slack, &slack_before, &slack_rest, &unit, &feel,
-                          &mode, &e, &wish, &gain, &asked, &edge, &tau, &rate, &gap}) {
+    for (Memory* array :
+         {&low, &up, &y, &y_before, &sign, &slack, &slack_before, &slack_rest, &unit, &feel, &mode,
+          &e, &wish, &gain, &asked, &edge, &tau, &rate, &gap}) {
       *array = arena.take(width * (r + 1));
     }
     right = arena.take(width * (symmetric_order(n + r) + 1));

@@ -45,6 +45,7 @@ struct QpModesLayout {
   Memory schur, size, work;
   Memory regular;        ///< [r, r]
   Memory g, sum, extra;  ///< [n + r] each
+  Memory rest;           ///< likewise
   Memory touch, theta;   ///< [r] each
   Memory basis;          ///< orthonormal rows, [n, n]
   Memory column_unit;    ///< of the stationarity, [n]
@@ -70,6 +71,7 @@ struct QpModesLayout {
         g(arena.take(n + r)),
         sum(arena.take(n + r)),
         extra(arena.take(n + r)),
+        rest(arena.take(n + r)),
         touch(arena.take(r)),
         theta(arena.take(r)),
         basis(arena.take(n * n)),

@@ -149,10 +149,19 @@ class QpDerivative {
     return kernels::square_root(sum);
   }
 
+  /// An answer polished in its modes, which are those that Newton's method ends in. within > 0: it
+  /// starts with all held whose slacks are within that, and lets go what signs refuse. False where
+  /// it does not end in an answer.
+  CAROM_HOST_DEVICE bool polish(const double* x, const double* dual, const double* cone_dual,
+                                double within, Report& report, bool& stale);
+  static constexpr int kMostRounds = 12;
+
   /// Modes from slacks and multipliers; true where one is another than before. nearer: also within
-  /// the tolerance that which is nearer, none doubtful.
-  CAROM_HOST_DEVICE bool split(double tolerance, bool nearer);
-  CAROM_HOST_DEVICE bool split_cone(int first, double tolerance, bool nearer);
+  /// the tolerance that which is nearer, none doubtful. by_slacks: held within the tolerance.
+  /// kept: as they are, but for what has the wrong sign.
+  enum class Choice : int { doubted, nearer, by_slacks, kept };
+  CAROM_HOST_DEVICE bool split(double tolerance, Choice choice);
+  CAROM_HOST_DEVICE bool split_cone(int first, double tolerance, Choice choice);
 
   /// The modes' equations and their factors; an independent subset of the gradients where they
   /// depend on each other and `drop` says so. False where they stay singular.
@@ -169,8 +178,8 @@ class QpDerivative {
   /// One Newton step of the modes' equations, and the same again with these factors where they are
   /// linear; what it moved, in the rows' units.
   CAROM_HOST_DEVICE double newton();
-  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where cones bend:
-  /// an edge's normal is what s and z are beside their own lengths, which may be small.
+  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where cones
+  /// bend: an edge's normal is what s and z are beside their own lengths, which may be small.
   CAROM_HOST_DEVICE double slope(int j) const;
   CAROM_HOST_DEVICE LongSum<double> long_slack(int i) const;
   /// x += step, with what rounding leaves.
@@ -178,6 +187,9 @@ class QpDerivative {
   /// Where rows depend on each other the answer's own multipliers stay, with what the step changed
   /// in the kept ones' sum: G'(lambda) is unique, lambda is not.
   CAROM_HOST_DEVICE void spread_multipliers();
+
+  /// s near the tip along R z, so that the edge has a normal; z on the boundary.
+  CAROM_HOST_DEVICE void leave_apex(int first);
 
   /// Exact zeros where modes say so.
   CAROM_HOST_DEVICE void clean();
@@ -238,13 +250,63 @@ class QpDerivative {
     }
     return size * solution_size_;
   }
+  /// certified, or certified after the solution and what it makes of the rows, e, were corrected:
+  /// the error then is less than the last correction, and that less than what the condition makes
+  /// of the residual. wish(i): what row i is to be; judge(): the residual.
+  template <class Wish, class Judge>
+  CAROM_HOST_DEVICE bool refined(Report& report, double* e, Wish&& wish, Judge&& judge) {
+    report.residual = judge();
+    double error = report.condition * report.residual;
+    for (int round = 0; round < kMostCorrections && error > rules_.error_tolerance; ++round) {
+      error = correct(e, wish);
+      report.residual = judge();
+    }
+    const bool fine = report.residual <= kLargestResidual && error <= rules_.error_tolerance;
+    if (!fine) report.status = Smoothness::undefined;
+    return fine;
+  }
+  /// Residuals in twice the precision; the correction's size beside the solution's.
+  template <class Wish>
+  CAROM_HOST_DEVICE double correct(double* e, Wish&& wish) {
+    double* by = at_.rest;
+    for (int j = 0; j < n_; ++j) {
+      LongSum<double> sum(at_.g[j]);
+      for (int k = 0; k < n_; ++k) sum.add_product(-hessian(j, k), at_.sum[k]);
+      for (int i = 0; i < r_; ++i) sum.add_product(-row(i)[j], e[i]);
+      by[j] = sum.value();
+    }
+    for (int c = 0; c < equations_; ++c) {
+      LongSum<double> sum;
+      each_row_of(c, [&](int i, double share) {
+        LongSum<double> part(wish(i));
+        for (int j = 0; j < n_; ++j) part.add_product(-row(i)[j], at_.sum[j]);
+        sum.add_product(share, part.value());
+      });
+      by[n_ + c] = sum.value();
+    }
+    factors_.solve(by);
+    for (int j = 0; j < n_ + equations_; ++j) at_.sum[j] += by[j];
+    for (int c = 0; c < equations_; ++c) {
+      each_row_of(c, [&](int i, double share) { e[i] += share * by[n_ + c]; });
+    }
+    for (int i = m_; i < r_; ++i) {
+      if (!is_edge(i)) continue;
+      double along = 0.0;
+      for (int j = 0; j < n_; ++j) along += row(i)[j] * by[j];
+      e[i] -= at_.tau[i] * reflect(i) * along;
+    }
+    const double size = factors_.size_in_units(at_.sum);
+    return size > 0.0 ? factors_.size_in_units(by) / size : 0.0;
+  }
+  static constexpr int kMostCorrections = 3;
+
   CAROM_INLINE double largest_of_row(int i) const {
     double most = 0.0;
     for (int j = 0; j < n_; ++j) most = kernels::larger(most, magnitude(row(i)[j]));
     return most;
   }
-  /// Near their tip edges' multipliers are differences of terms that are larger by far; the condition
-  /// counts that where it leaves less than ten digits.
+  /// Near their tip edges' multipliers are differences of terms that are larger by far; the
+  /// condition counts that where it leaves less than ten digits.
   static constexpr double kCurvature = 100.0;
   CAROM_HOST_DEVICE void bend(Report& report, double bent, const double* e) const;
   CAROM_INLINE double size_of(int i) const {

@@ -7,58 +7,15 @@ namespace carom::derivatives {
 
 CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double* dual,
                                                   const double* cone_dual, Report& report) {
-  for (int j = 0; j < n_; ++j) {
-    at_.x[j] = x[j];
-    at_.x_rest[j] = 0.0;
-    if (!kernels::is_finite(x[j])) return false;
-  }
-  for (int i = 0; i < r_; ++i) {
-    at_.multiplier[i] = i < m_ ? dual[i] : cone_dual[i - m_];
-    if (!kernels::is_finite(at_.multiplier[i])) return false;
-  }
-  kinds();
-  measure();
-  if (!(wrong() <= kLargestShift)) return false;
-  // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
-  double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
-  split(tolerance, true);
-  report.shift = 0.0;
-  report.status = Smoothness::undefined;
   bool stale = true;  // whether the factors are others' than the modes'
-  for (int round = 0; round < (edges_ > 0 ? 10 : 5); ++round) {
-    if (stale || edges_ > 0) {
-      dependent_ = false;
-      if (!assemble(true)) {
-        report.margin = margin_;
-        report.doubtful = doubtfuls_;
-        report.status = Smoothness::set_valued;
-        return false;
-      }
-    }
-    const double moved = newton();
-    report.shift = kernels::larger(report.shift, moved);
-    measure();
-    tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
-    stale = split(rules_.margin_tolerance, true);
-    // What it moves now is rounding where it moves hardly less than before.
-    const bool settled = edges_ == 0 || turn_ <= kSettledEdge;
-    if (!stale && settled && (moved <= 1e-13 || moved > 0.1 * before)) break;
-    before = moved;
-    // Modes that do not settle have gaps about as large as what polishing moved.
-    if (stale && round >= 3) {
-      tolerance = kernels::larger(tolerance, 10.0 * report.shift);
-      split(tolerance, false);
-    }
+  kinds();
+  bool found = polish(x, dual, cone_dual, 0.0, report, stale);
+  // Forces that are less than what the answer misses say nothing of the cones: their slacks do.
+  for (double within = kLargestShift; within > 1e-11 && !found; within *= 1e-2) {
+    if (!bent_ || report.status != Smoothness::undefined) return false;
+    found = polish(x, dual, cone_dual, within, report, stale);
   }
-  stale = split(tolerance, false) || stale;
-  report.margin = margin_;
-  report.doubtful = doubtfuls_;
-  const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
-  // Modes are right where what is polished in them is an answer, by much less than their gaps.
-  const double missed = wrong();
-  if (!(report.shift <= most) || !(missed <= 10.0 * tolerance)) return false;
-  if (edges_ > 0 && !(turn_ <= kSettledEdge)) return false;
-  if (doubtfuls_ + doubtful_cones_ == 0 && !(missed <= 0.1 * margin_)) return false;
+  if (!found) return false;
   clean();
   if (stale || edges_ > 0) {
     dependent_ = false;
@@ -81,6 +38,67 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   }
   if (doubtful_cones_ > 0 && report.status == Smoothness::smooth) report.status = Smoothness::kink;
   return true;
+}
+
+CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double* dual,
+                                                   const double* cone_dual, double within,
+                                                   Report& report, bool& stale) {
+  for (int j = 0; j < n_; ++j) {
+    at_.x[j] = x[j];
+    at_.x_rest[j] = 0.0;
+    if (!kernels::is_finite(x[j])) return false;
+  }
+  for (int i = 0; i < r_; ++i) {
+    at_.multiplier[i] = i < m_ ? dual[i] : cone_dual[i - m_];
+    if (!kernels::is_finite(at_.multiplier[i])) return false;
+  }
+  measure();
+  if (!(wrong() <= kLargestShift)) return false;
+  // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
+  double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
+  const bool by_slacks = within > 0.0;
+  const Choice choice = by_slacks ? Choice::kept : Choice::nearer;
+  split(within, by_slacks ? Choice::by_slacks : Choice::nearer);
+  report.shift = 0.0;
+  report.status = Smoothness::undefined;
+  stale = true;
+  dependent_ = dependent_equations_ = false;
+  for (int round = 0; round < (bent_ ? kMostRounds : 5); ++round) {
+    if (stale || edges_ > 0) {
+      dependent_ = false;
+      if (!assemble(true)) {
+        report.margin = margin_;
+        report.doubtful = doubtfuls_;
+        report.status = by_slacks ? Smoothness::undefined : Smoothness::set_valued;
+        return false;
+      }
+    }
+    const double moved = newton();
+    report.shift = kernels::larger(report.shift, moved);
+    measure();
+    tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
+    stale = split(rules_.margin_tolerance, choice);
+    const bool settled = edges_ == 0 || turn_ <= kSettledEdge;
+    // What it moves now is rounding where it moves hardly less than before.
+    if (!stale && settled && (moved <= 1e-13 || moved > 0.1 * before)) break;
+    before = moved;
+    // Modes that do not settle have gaps about as large as what polishing moved.
+    if (stale && round >= 3 && !by_slacks) {
+      tolerance = kernels::larger(tolerance, 10.0 * report.shift);
+      split(tolerance, Choice::doubted);
+    }
+  }
+  stale = split(tolerance, Choice::doubted) || stale;
+  report.margin = margin_;
+  report.doubtful = doubtfuls_;
+  const double most = doubtfuls_ > 0 || m_ < r_ ? kLargestShiftOfQp : kLargestShift;
+  // Modes are right where what is polished in them is an answer, by much less than their gaps.
+  // However far it moved, what misses nothing is the answer of a convex problem.
+  const double missed = wrong();
+  if (!(report.shift <= most || missed <= kMissesNothing)) return false;
+  if (!(missed <= 10.0 * tolerance)) return false;
+  if (edges_ > 0 && !(turn_ <= kSettledEdge)) return false;
+  return doubtfuls_ + doubtful_cones_ > 0 || missed <= 0.1 * margin_;
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
@@ -208,7 +226,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::wrong() const {
   return worst;
 }
 
-CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, bool nearer) {
+CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, Choice choice) {
   bool changed = false;
   doubtfuls_ = doubtful_cones_ = edges_ = 0;
   margin_ = kernels::kInfinity;
@@ -216,7 +234,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, bool nearer)
     RowMode mode = RowMode::free;
     if (in_cone(i)) {
       const int first = owner_[i];
-      if (first == i) changed = split_cone(i, tolerance, nearer) || changed;
+      if (first == i) changed = split_cone(i, tolerance, choice) || changed;
       mode = is_border(first) || state_[first] == static_cast<int>(ConeState::free) ? RowMode::free
                                                                                     : RowMode::held;
     } else if (is_equation(i)) {
@@ -226,9 +244,13 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, bool nearer)
       const double closed = sign_[i] * at_.multiplier[i] * at_.feel[i];
       const double gap = kernels::larger(open, closed);
       margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
-      mode = !nearer && !(gap > tolerance) ? RowMode::doubtful
-             : closed >= open              ? RowMode::held
-                                           : RowMode::free;
+      bool held = closed >= open;
+      if (choice == Choice::by_slacks) held = held || open <= tolerance;
+      if (choice == Choice::kept) {
+        held = mode_[i] == static_cast<int>(RowMode::held) ? closed >= 0.0 : open < 0.0;
+      }
+      mode = held ? RowMode::held : RowMode::free;
+      if (choice == Choice::doubted && !(gap > tolerance)) mode = RowMode::doubtful;
       if (mode == RowMode::doubtful) doubtful_[doubtfuls_++] = i;
     }
     changed = changed || mode_[i] != static_cast<int>(mode);
@@ -237,7 +259,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, bool nearer)
   return changed;
 }
 
-CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double tolerance, bool nearer) {
+CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double tolerance, Choice choice) {
   const double* s = at_.slack;
   const double* z = at_.multiplier;
   const double s_length = length(s, first), z_length = length(z, first);
@@ -257,8 +279,26 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double toleran
     gap = kernels::smaller(s_size, z_size);
   }
   margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
-  // between states: the freer one; near its tip an edge has no equations
-  if (!(gap > tolerance) && !(nearer && s_size > tolerance)) {
+  if (choice == Choice::by_slacks) {
+    state = s_size <= tolerance     ? ConeState::apex
+            : s_inside <= tolerance ? ConeState::edge
+                                    : ConeState::free;
+  } else if (choice == Choice::kept) {
+    state = static_cast<ConeState>(state_[first]);
+    if (state == ConeState::free) {
+      if (s_inside < 0.0) state = ConeState::edge;
+    } else if (state == ConeState::apex) {
+      if (z_inside < 0.0) {
+        state = ConeState::edge;
+        leave_apex(first);
+      }
+    } else if (z[first] < 0.0) {
+      state = ConeState::free;
+    } else if (s[first] < 0.0) {
+      state = ConeState::apex;
+    }
+  } else if (!(gap > tolerance) && !(choice == Choice::nearer && s_size > tolerance)) {
+    // between states: the freer one; near its tip an edge has no equations
     if (s_size > tolerance && z_size <= tolerance) {
       state = ConeState::border;
       doubtful_[doubtfuls_++] = first;
@@ -279,6 +319,17 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double toleran
     at_.tau[k] = state == ConeState::edge ? along / square : 0.0;
   }
   return changed;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::leave_apex(int first) {
+  const double side = length(at_.multiplier, first);
+  if (!(side > 0.0)) return;
+  const double size = rules_.margin_tolerance * at_.unit[first];
+  at_.multiplier[first] = side;
+  for (int k = first; k < r_ && owner_[k] == first; ++k) {
+    at_.slack[k] = size * reflect(k) * at_.multiplier[k] / side;
+    at_.slack_rest[k] = 0.0;
+  }
 }
 
 CAROM_HOST_DEVICE inline double QpDerivative::newton() {

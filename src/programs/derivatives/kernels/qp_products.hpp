@@ -107,8 +107,10 @@ CAROM_HOST_DEVICE inline bool QpDerivative::adjoint(const QpCotangentView& cotan
     e[i] -= at_.tau[i] * reflect(i) * along;
     bent = kernels::larger(bent, magnitude(at_.tau[i]) * size * largest_of_row(i));
   }
-  report.residual = adjoint_residual(cotangent, e, weight);
-  if (!certified(report, rules_)) return none(gradient);
+  const bool fine = refined(
+      report, e, [&](int i) { return wish(cotangent, i); },
+      [&] { return adjoint_residual(cotangent, e, weight); });
+  if (!fine) return none(gradient);
   bend(report, bent, e);
   report.reach = kNone;
   write(gradient, objective, e);
@@ -214,10 +216,17 @@ CAROM_HOST_DEVICE inline bool QpDerivative::tangent(const QpDirectionView& d,
     for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j] * at_.sum[j]);
     bent = kernels::larger(bent, magnitude(at_.tau[i]) * size * largest_of_row(i));
   }
-  if (report.status != Smoothness::undefined) {
-    report.residual = tangent_residual(dz, ds, report.status == Smoothness::set_valued);
-  }
-  const bool fine = report.status != Smoothness::undefined && certified(report, rules_);
+  const bool branch = report.status == Smoothness::set_valued;
+  const bool fine = report.status != Smoothness::undefined &&
+                    refined(
+                        report, dz, [&](int i) { return at_.target[i]; },
+                        [&] {
+                          for (int i = 0; i < r_; ++i) {
+                            ds[i] = at_.target[i];
+                            for (int j = 0; j < n_; ++j) ds[i] -= row(i)[j] * at_.sum[j];
+                          }
+                          return tangent_residual(dz, ds, branch);
+                        });
   if (fine) bend(report, bent, dz);
   double objective = 0.0;
   for (int j = 0; j < n_; ++j) {

@@ -13,6 +13,8 @@ inline constexpr double kLargestShift = 1e-6;
 /// Likewise of QPs with cones or rows in doubt, which an interior point finds to the root of its
 /// tolerance.
 inline constexpr double kLargestShiftOfQp = 1e-5;
+/// What an answer misses of the optimality conditions where rounding is all of it.
+inline constexpr double kMissesNothing = 1e-14;
 /// By how much the normals of cones' edges turn in a step of Newton's method that is the last.
 inline constexpr double kSettledEdge = 1e-10;
 /// Residual of the adjoint and tangent equations.
