@@ -66,10 +66,11 @@ class PackQpDerivative : PackQpModes<Isa> {
       value = select(value != value, value, select(x <= value, value, x));
     }
   };
-  /// derivatives::certified.
+  /// derivatives::certified; what factors without pivots leave is for those with pivots.
+  static constexpr double kPivotsAreFine = 1e-15;
   CAROM_INLINE void certify(Pack residual) {
     residual_ = residual;
-    good_ = good_ & (residual <= Pack(derivatives::kLargestResidual)) &
+    good_ = good_ & (residual <= Pack(kPivotsAreFine)) &
             (this->condition_ * residual <= Pack(r_.rules.error_tolerance));
   }
 
