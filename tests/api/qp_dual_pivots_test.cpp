@@ -15,7 +15,7 @@
 #include "support/qp_runs.hpp"
 #include "support/random_qps.hpp"
 
-// Few unknowns with a definite Hessian and interval rows: the dual active set in packs.
+// Few unknowns and interval rows: the dual active set in packs.
 namespace carom {
 namespace {
 
@@ -25,7 +25,7 @@ using test::random_qps;
 using test::with;
 
 /// Problems of which some have bounds on one side only, an equation, rows twice or a row switched
-/// off, and some a Hessian that is only semidefinite, which the active set leaves to the others.
+/// off, and some a Hessian that is only semidefinite, which only the cpu's packs take.
 QpBatch many_kinds(int problems, unsigned seed) {
   QpFlavour flavour;
   flavour.variables = 7;
@@ -59,7 +59,7 @@ QpBatch many_kinds(int problems, unsigned seed) {
   return batch;
 }
 
-TEST(QpDualPivots, TakeDefiniteProblemsAndLeaveTheOthers) {
+TEST(QpDualPivots, TakeConvexProblems) {
   const QpBatch batch = many_kinds(131, 31);
   const QpResult result = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
   const QpResult reference = solve_qp(batch, {}, Backend::reference);
@@ -69,7 +69,7 @@ TEST(QpDualPivots, TakeDefiniteProblemsAndLeaveTheOthers) {
     ASSERT_EQ(to_string(result.status.host()[p]), to_string(reference.status.host()[p]));
     if (result.status.host()[p] != Status::solved) continue;
     ++solved;
-    EXPECT_EQ(to_string(result.method.host()[p]), "active_set");  // semidefinite ones: QpWide
+    EXPECT_EQ(to_string(result.method.host()[p]), "active_set");
     const double expected = reference.objective.host()[p];
     EXPECT_NEAR(result.objective.host()[p], expected, 1e-8 * (1.0 + std::abs(expected)));
     const test::PlainKkt kkt = test::plain_kkt(batch, result, static_cast<std::int64_t>(p));
@@ -94,6 +94,52 @@ TEST(QpDualPivots, SameBitsInAnyPackThreadAndEmulation) {
       EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 17, count * 17), -1);
       EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
       EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
+    }
+  }
+}
+
+// Low rank, in packs of the same kind and beside definite ones.
+TEST(QpDualPivots, SemidefiniteProblemsHaveTheSameBitsInAnyPack) {
+  QpFlavour flavour;
+  flavour.variables = 9;
+  flavour.rows = 18;
+  flavour.rank = 4;
+  flavour.equations = 2;
+  QpBatch batch = random_qps(flavour, 61, 34);
+  for (std::size_t p = 0; p < 61; ++p) {
+    if (p % 3 == 0) {  // an equation twice
+      double* matrix = batch.matrix.data() + p * 18 * 9;
+      for (std::size_t j = 0; j < 9; ++j) matrix[2 * 9 + j] = -2.0 * matrix[j];
+      for (double* bound : {batch.lower.data() + p * 18, batch.upper.data() + p * 18}) {
+        bound[2] = -2.0 * bound[0];
+      }
+    }
+    for (std::size_t j = 0; j < 9 && p % 5 == 4; ++j)
+      batch.hessian.data()[(p * 9 + j) * 9 + j] += 1.0;
+  }
+  const QpResult whole = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  const QpResult reference = solve_qp(batch, {}, Backend::reference);
+  for (std::size_t p = 0; p < 61; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(to_string(whole.status.host()[p]), "solved");
+    EXPECT_EQ(whole.method.host()[p], QpMethod::active_set);
+    const double expected = reference.objective.host()[p];
+    if (p % 3 != 0) {  // the reference takes no equation twice
+      EXPECT_NEAR(whole.objective.host()[p], expected, 1e-9 * (1.0 + std::abs(expected)));
+    }
+    const test::PlainKkt kkt = test::plain_kkt(batch, whole, static_cast<std::int64_t>(p));
+    EXPECT_LE(kkt.primal, 1e-12);
+    EXPECT_LE(kkt.dual, 1e-12);
+    EXPECT_LE(kkt.gap, 1e-12);
+  }
+  for (const std::size_t first : {std::size_t{0}, std::size_t{3}, std::size_t{30}}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{31}}) {
+      const QpResult part =
+          solve_qp(part_of(batch, first, count), with(QpMethod::automatic), Backend::cpu);
+      EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 9, count * 9), -1);
+      EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 18, count * 18), -1);
+      EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
+      EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
     }
   }
 }

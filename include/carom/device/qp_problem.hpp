@@ -63,8 +63,9 @@ inline constexpr double kNoInterior = 8.0;  ///< Status::no_interior
 /// Where a body stands after solve.
 template <class V>
 struct QpOutcome {
-  V end;         ///< qp_end
-  V iterations;  ///< of this lane
+  V end;             ///< qp_end
+  V iterations;      ///< of this lane
+  V level = V(0.0);  ///< 1 where an active set's P is not definite
 };
 
 /// What a comparison of two V says: a bool, or one for each lane of a pack.

@@ -28,6 +28,10 @@ CAROM_INLINE bool asks_wide(QpMethod method, const kernels::QpShape& shape) {
          shape.variables <= kLargestWideVariables && shape.rows <= kLargestWideRows;
 }
 
+/// Whether it answers sooner than the dual pivots, whose tables of a pack no longer stay in a
+/// first-level cache.
+CAROM_INLINE constexpr bool is_wide_faster(long n, long rows) { return n > 20 && rows > 44; }
+
 /// Doubles of a QpRange's packs, in whole cache lines; those of QpWideActiveSet follow.
 CAROM_INLINE long qp_pack_workspace(QpMethod method, const kernels::QpShape& shape) {
   const long width = shape.variables > kLargestPackedQp ? 1 : kLargestPadding;

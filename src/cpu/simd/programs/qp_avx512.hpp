@@ -35,6 +35,7 @@ struct QpSpread<Avx512, Avx512::Pack, 8> {
 
 template <>
 struct QpEntry<Avx512, Avx512::Pack, 8> {
+  static constexpr bool kProximal = true;
   using Pack = Avx512::Pack;
   static CAROM_INLINE __m512i place(Pack index) {
     const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);

@@ -31,6 +31,7 @@ struct QpSpread {
 /// An entry of its own for each lane of a table of packs.
 template <class Isa, class V, int Width>
 struct QpEntry {
+  static constexpr bool kProximal = true;
   template <class Memory>
   static CAROM_INLINE V take(const Memory& table, V index) {
     alignas(64) double at[Width];
@@ -57,7 +58,9 @@ struct QpEntry {
   }
 };
 template <class Isa>
-struct QpEntry<Isa, double, 1> : kernels::QpOneEntry {};
+struct QpEntry<Isa, double, 1> : kernels::QpOneEntry {
+  static constexpr bool kProximal = true;
+};
 
 /// V: a pack of Width doubles, or double with Width 1.
 template <class Isa, class V, int Width, class Lanes = IsaQpLane<Isa>>
@@ -71,8 +74,8 @@ class QpPackRun {
         rows_(task_.shape.rows),
         parts_(kernels::qp_first_parts(task_.settings.method, n_, rows_)),
         contacts_(is_contacts()),
-        pivots_(kernels::begins_with_pivots(task_)),
-        wide_(asks_wide(task_.settings.method, task_.shape)) {}
+        wide_(asks_wide(task_.settings.method, task_.shape)),
+        pivots_(kernels::begins_with_pivots(task_) && !(wide_ && is_wide_faster(n_, rows_))) {}
 
   void run() {
     const bool exact = pivots_ || wide_;
@@ -325,7 +328,7 @@ class QpPackRun {
       store_lanes<Width>(outcome.end, ends.end);
       store_lanes<Width>(outcome.iterations, ends.iterations);
       if (std::count(ends.end, ends.end + Width, double{kActiveSet}) > 0) {
-        judge_exactly(ends, V(0.0));
+        judge_exactly(ends, outcome.level);
       }
     }
     if (wide_) solve_widely(ends, count);
@@ -462,8 +465,8 @@ class QpPackRun {
   int rows_;
   kernels::QpTaskParts parts_;
   bool contacts_;
-  bool pivots_;
   bool wide_;
+  bool pivots_;
   std::int64_t problem_[Width] = {};  ///< of each lane
   bool valid_[Width] = {};
 };

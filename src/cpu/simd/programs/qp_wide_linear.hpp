@@ -135,6 +135,25 @@ struct Wide {
     }
   }
 
+  /// rows[k] += (factor[k] share) row for k < count.
+  static CAROM_INLINE void add_outer(int vectors, int count, const double* factor, double share,
+                                     const double* row, double* rows, long stride) {
+    int v = 0;
+    for (; v + kBlock <= vectors; v += kBlock) {
+      outer_block<kBlock>(count, factor, share, row + 8L * v, rows + 8L * v, stride);
+    }
+    switch (vectors - v) {
+      case 3:
+        return outer_block<3>(count, factor, share, row + 8L * v, rows + 8L * v, stride);
+      case 2:
+        return outer_block<2>(count, factor, share, row + 8L * v, rows + 8L * v, stride);
+      case 1:
+        return outer_block<1>(count, factor, share, row + 8L * v, rows + 8L * v, stride);
+      default:
+        return;
+    }
+  }
+
   /// The same of rows that `listed` names, one after another.
   static CAROM_INLINE void combine_listed(int vectors, int count, const double* factor,
                                           const int* listed, const double* rows, long stride,
@@ -337,6 +356,20 @@ struct Wide {
       }
     }
     for (int b = 0; b < Count; ++b) (even[b] + odd[b]).store(to + at + 8 * b);
+  }
+
+  template <int Count>
+  static CAROM_INLINE void outer_block(int count, const double* factor, double share,
+                                       const double* row, double* rows, long stride) {
+    Vector part[Count];
+    for (int b = 0; b < Count; ++b) part[b] = Vector::load(row + 8 * b);
+    for (int k = 0; k < count; ++k) {
+      const Vector by(factor[k] * share);
+      double* to = rows + k * stride;
+      for (int b = 0; b < Count; ++b) {
+        fused(by, part[b], Vector::load(to + 8 * b)).store(to + 8 * b);
+      }
+    }
   }
 
   template <int Count>

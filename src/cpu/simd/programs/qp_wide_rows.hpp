@@ -221,13 +221,17 @@ class QpWideRows {
   }
 
   /// The largest length of what a row is made of: its own, or rate times that of an active row.
+  /// Overwrites `entry`.
   [[nodiscard]] CAROM_INLINE double largest_share(double diagonal) const {
-    double most = diagonal;
-    for (int k = 0; k < count_; ++k) {
-      const double share = at_.rate[k] / at_.scale[active_[k]];
-      most = kernels::larger(share * share, most);
+    const int active = eights(count_);
+    for (int k = 0; k < count_; ++k) at_.entry[k] = at_.scale[active_[k]];
+    for (int k = count_; k < 8 * active; ++k) at_.entry[k] = 1.0;
+    Vector most(diagonal);
+    for (int k = 0; k < 8 * active; k += 8) {
+      const Vector share = Vector::load(at_.rate + k) / Vector::load(at_.entry + k);
+      most = larger(share * share, most);
     }
-    return kernels::square_root(most);
+    return kernels::square_root(most.largest());
   }
 
   /// Adds row i, after those have left whose multipliers would change their sign on the way. False
@@ -350,13 +354,7 @@ class QpWideRows {
     const int active = eights(count_);
     at_.rate[last] = -1.0;
     fill(at_.inverse + last * columns_, columns_, 0.0);
-    for (int k = 0; k < count_; ++k) {
-      const Vector by(at_.rate[k] * share);
-      double* row = at_.inverse + k * columns_;
-      for (int v = 0; v < active; ++v) {
-        fused(by, Vector::load(at_.rate + 8L * v), Vector::load(row + 8L * v)).store(row + 8L * v);
-      }
-    }
+    Linear::add_outer(active, count_, at_.rate, share, at_.rate, at_.inverse, columns_);
     self().keep_reach(last);
     active_[last] = i;
     at_.multiplier[last] = multiplier;
@@ -377,14 +375,10 @@ class QpWideRows {
     const int active = eights(count_);
     double* mine = at_.inverse + r * columns_;
     const double share = -1.0 / mine[r];
-    for (int k = 0; k < count_; ++k) {
-      if (k == r) continue;
-      double* other = at_.inverse + k * columns_;
-      const Vector by(other[r] * share);
-      for (int v = 0; v < active; ++v) {
-        fused(by, Vector::load(mine + 8L * v), Vector::load(other + 8L * v)).store(other + 8L * v);
-      }
-    }
+    // Its own row is changed as well: the last one takes its place, or it goes.
+    copy(mine, at_.entry, 8L * active);
+    for (int k = 0; k < count_; ++k) at_.rate[k] = at_.inverse[k * columns_ + r];
+    Linear::add_outer(active, count_, at_.rate, share, at_.entry, at_.inverse, columns_);
     const int last = --count_;
     if (r != last) {
       const double* from = at_.inverse + last * columns_;

@@ -68,8 +68,9 @@ class QpAttempt {
         for (int i = 0; i < shape.rows; ++i) y[i] = body.dual(i);
         outcome[0] = ended.end;
         outcome[1] = ended.iterations;
+        outcome[2] = ended.level;
       });
-      return {outcome[0], outcome[1]};
+      return {outcome[0], outcome[1], outcome[2]};
     } else if constexpr (Method == QpMethod::interior_point) {
       QpInteriorPoint<V, Lanes, Memory, N, ConeSize> body(lanes_, shape, body_memory);
       if (shape.cones > 0) body.keep_inner(inner().x, inner().y, inner().mu);

@@ -4,10 +4,10 @@
 
 #include "programs/qp/kernels/qp_pivot_table.hpp"
 
-/// Dual active set (Goldfarb and Idnani 1983) for few unknowns with a definite Hessian and interval
-/// rows. All that it reads is a table of the rows among themselves: A P^-1 A', where a row that
-/// enters or leaves is one principal pivot. Every pivot costs the same for every problem, so that
-/// packs stay together.
+/// Dual active set (Goldfarb and Idnani 1983) for few unknowns and interval rows. The Hessian is
+/// definite, or made so by a proximal term that Newton's steps take out at the end. All that it
+/// reads is a table of the rows among themselves: A P^-1 A', where a row that enters or leaves is
+/// one principal pivot. Every pivot costs the same for every problem, so that packs stay together.
 namespace carom::kernels {
 
 /// Whether the body takes a shape. What it leaves unsolved is for the other methods.
@@ -28,6 +28,9 @@ struct QpDualPivotLayout {
   Memory move;        ///< of the multipliers in the end
   Memory x;
   Memory step;
+  Memory push;  ///< what the conditions miss at x
+  Memory unit;  ///< of x_j, where P is not definite
+  Memory size;  ///< of a row, its largest entry in those units
 
   QpDualPivotLayout() = default;
   CAROM_INLINE constexpr QpDualPivotLayout(Arena<Memory>& arena, long n, long rows)
@@ -40,7 +43,10 @@ struct QpDualPivotLayout {
         second(arena.take(rows)),
         move(arena.take(rows)),
         x(arena.take(n)),
-        step(arena.take(n)) {}
+        step(arena.take(n)),
+        push(arena.take(n)),
+        unit(arena.take(n)),
+        size(arena.take(rows)) {}
 };
 CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
   return values_of<QpDualPivotLayout>(n, rows);
@@ -76,6 +82,13 @@ class QpDualPivots {
   static constexpr double kDependent = 1e-9;  // of a new pivot relative to its row's first
   static constexpr double kFeasibleDependent = 1e-10;
   static constexpr int kChains = 4;
+  // Of Hessians that are convex but not definite.
+  static constexpr double kProximity = 1e-4;     // of a diagonal of P
+  static constexpr double kNoCurvature = 1e-12;  // of the largest diagonal
+  static constexpr double kSettled = 1e-14;
+  static constexpr double kRounded = 0x1p-50;  // then a step of Newton's changes nothing
+  static constexpr double kGivenUp = 1e-9;
+  static constexpr int kMaxPasses = 12;
 
   CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, const QpDualPivotLayout<Memory>& layout)
       : table_(shape, layout.pivots), parts_{layout, shape, shape.rows} {}
@@ -88,26 +101,202 @@ class QpDualPivots {
 
   template <bool TwoSided, class Data>
   CAROM_CALL QpOutcome<V> run(const QpView<Data>& view, const QpDualPivotOptions& options) {
+    using kernels::all_of;
     using kernels::any_of;
     QpOutcome<V> outcome{V(qp_end::kRunning), V(0.0)};
-    const MaskOf<V> definite = table_.factorise(view.hessian);
+    MaskOf<V> definite = table_.factorise(view.hessian);
+    MaskOf<V> proximal = mask_of<V>(false);
+    if constexpr (Entry::kProximal) {
+      if (!all_of(definite)) proximal = make_definite(view, definite);
+      definite = definite | proximal;
+    }
     if (!any_of(definite)) return outcome;
     table_.invert();
     table_.fill(view.matrix);
     start<TwoSided>(view);
     pivot<TwoSided>(view, options, definite, outcome);
     finish<TwoSided>(view);
+    if constexpr (Entry::kProximal) {
+      if (any_of(proximal)) settle<TwoSided>(view, proximal, outcome);
+      outcome.level = as_number<V>(proximal);
+    }
     return outcome;
+  }
+
+  /// Factors of P + E in the lanes whose P is convex but not definite, which it returns. E: a share
+  /// of the diagonal of P, and of what the rows suggest where there is none.
+  template <class Data>
+  CAROM_CALL MaskOf<V> make_definite(const QpView<Data>& view, MaskOf<V> definite) {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    const V zero(0.0);
+    const V one(1.0);
+    MaskOf<V> able = !definite;
+    const Memory weight = m.step;
+    for (int j = 0; j < n; ++j) weight[j] = zero;
+    for (int i = 0; i < m.rows; ++i) {
+      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+        const int j = m.shape.column[t];
+        weight[j] = larger(magnitude(view.matrix[static_cast<long>(i) * n + j]), weight[j]);
+      }
+    }
+    V most = zero;
+    for (int j = 0; j < n; ++j) {
+      weight[j] = select(weight[j] > zero, weight[j] * weight[j], one);
+      most = larger(view.hessian[static_cast<long>(j) * n + j], most);
+    }
+    const V least = V(kNoCurvature) * most;
+    V ratio = zero;
+    for (int j = 0; j < n; ++j) {
+      const V own = view.hessian[static_cast<long>(j) * n + j];
+      ratio = larger(select(own > least, own / weight[j], zero), ratio);
+    }
+    able = able & (ratio > zero) & table_.is_convex(view.hessian);
+    for (int j = 0; j < n; ++j) {
+      const V own = view.hessian[static_cast<long>(j) * n + j];
+      const V curvature = select(own > least, own, ratio * weight[j]);
+      m.unit[j] = one / square_root(curvature);
+      m.x[j] = select(able, V(kProximity) * curvature, zero);
+    }
+    for (int i = 0; i < m.rows; ++i) {
+      V size = zero;
+      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
+        const int j = m.shape.column[t];
+        size = larger(m.unit[j] * magnitude(view.matrix[static_cast<long>(i) * n + j]), size);
+      }
+      m.size[i] = size;
+    }
+    return able & table_.factorise_raised(view.hessian, m.x);
+  }
+
+  /// Takes the proximal term out again by Newton's steps on the active rows with P itself, whose
+  /// centre moves along, until rounding is all that is left. Where that changes what is active the
+  /// problem is given up.
+  template <bool TwoSided, class Data>
+  CAROM_CALL void settle(const QpView<Data>& view, MaskOf<V> proximal, QpOutcome<V>& outcome) {
+    using kernels::any_of;
+    MaskOf<V> open = proximal & (outcome.end > V(0.0));
+    V last(kInfinity);
+    Missed at{};
+    for (int pass = 0; any_of(open); ++pass) {
+      at = misses<TwoSided>(view);
+      // A step that begins below kSettled is the last one.
+      const MaskOf<V> settled = (at.share <= V(kRounded)) | (last <= V(kSettled));
+      const MaskOf<V> ends = settled | (at.share > V(0.5) * last) | mask_of<V>(pass == kMaxPasses);
+      const MaskOf<V> failed = open & ends & (at.changed | (at.share > V(kGivenUp)));
+      outcome.end = select(failed, V(qp_end::kRunning), outcome.end);
+      open = open & !ends;
+      last = at.share;
+      if (any_of(open)) newton(view, open);
+    }
+    drop_rounding(proximal & (outcome.end > V(0.0)), at);
+  }
+
+  /// What x and the multipliers miss, relative to its terms.
+  struct Missed {
+    V share, length, terms;
+    MaskOf<V> changed;  ///< a row is violated, or a multiplier has the wrong sign
+  };
+  /// push: -(P x + q + A'y); first: how far the active rows are off their bounds.
+  template <bool TwoSided, class Data>
+  CAROM_CALL Missed misses(const QpView<Data>& view) const {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    const V zero(0.0);
+    Missed at{zero, zero, zero, mask_of<V>(false)};
+    for (int j = 0; j < n; ++j) {
+      const V x = m.x[j];
+      const long row = static_cast<long>(j) * n;
+      V sum = zero;
+      for (int i = 0; i < j; ++i) {
+        const V entry = view.hessian[row + i];
+        sum = fused(entry, m.x[i], sum);
+        m.push[i] = fused(entry, x, m.push[i]);
+      }
+      m.push[j] = fused(view.hessian[row + j], x, sum);
+    }
+    for (int j = 0; j < n; ++j) {
+      const V q = view.gradient[j];
+      const V bent = m.push[j];
+      at.terms = larger(m.unit[j] * larger(magnitude(bent), magnitude(q)), at.terms);
+      at.length = larger(magnitude(m.x[j]) / m.unit[j], at.length);
+      m.push[j] = -(bent + q);
+    }
+    add_rows(view.matrix, m.second, m.push);
+    for (int j = 0; j < n; ++j) at.share = larger(m.unit[j] * magnitude(m.push[j]), at.share);
+    at.share = select(at.terms > zero, at.share / at.terms, at.share);
+    for (int i = 0; i < m.rows; ++i) {
+      const V value = row_product(i, view.matrix);
+      const V size = at.length * m.size[i];
+      const MaskOf<V> active = m.multiplier[i] < V(kInfinity);
+      V bound = view.lower[i];
+      V outside = bound - value;
+      V pressing = m.second[i];
+      if constexpr (TwoSided) {
+        bound = select(m.side[i] > zero, bound, view.upper[i]);
+        outside = larger(outside, value - view.upper[i]);
+        pressing = select(view.lower[i] != view.upper[i], pressing * m.side[i], zero);
+      }
+      const V gap = value - bound;
+      at.changed =
+          at.changed | (active & (pressing < zero)) | ((outside > V(kFeasible) * size) & !active);
+      const V share = magnitude(gap) / larger(size, magnitude(bound));
+      at.share = select(active & (share > at.share), share, at.share);
+      m.first[i] = select(active, gap, zero);
+    }
+    return at;
+  }
+
+  /// One step on P dx - A_W'dy = push, A_W dx = -first, with P + E in place of P.
+  template <class Data>
+  CAROM_CALL void newton(const QpView<Data>& view, MaskOf<V> on) const {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    const V zero(0.0);
+    for (int j = 0; j < n; ++j) m.step[j] = m.push[j];
+    table_.solve(m.step);
+    for (int i = 0; i < m.rows; ++i) {
+      const V gap = m.pivots.scale[i] * (m.first[i] + row_times(i, view.matrix, m.step));
+      m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+    }
+    table_.multiply(m.first, m.move);
+    for (int i = 0; i < m.rows; ++i) {
+      const MaskOf<V> active = on & (m.multiplier[i] < V(kInfinity));
+      m.move[i] = select(active, m.pivots.scale[i] * m.move[i], zero);
+      m.second[i] = m.second[i] + m.move[i];
+    }
+    add_rows(view.matrix, m.move, m.push);
+    table_.solve(m.push);
+    for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + select(on, m.push[j], zero);
+  }
+
+  /// Zeros where there is nothing but rounding: rows and columns of such numbers know no other
+  /// unit.
+  CAROM_CALL void drop_rounding(MaskOf<V> on, const Missed& at) const {
+    const Parts m = parts_;
+    const V least(kSettled);
+    for (int j = 0; j < table_.variables(); ++j) {
+      const MaskOf<V> rounding = on & (magnitude(m.x[j]) <= least * at.length * m.unit[j]);
+      m.x[j] = select(rounding, V(0.0), m.x[j]);
+    }
+    for (int i = 0; i < m.rows; ++i) {
+      const MaskOf<V> rounding = on & (magnitude(m.second[i]) * m.size[i] <= least * at.terms);
+      m.second[i] = select(rounding, V(0.0), m.second[i]);
+    }
   }
 
   template <class Data>
   CAROM_INLINE V row_product(int i, const Data& matrix) const {
+    return row_times(i, matrix, parts_.x);
+  }
+  template <class Data>
+  CAROM_INLINE V row_times(int i, const Data& matrix, const Memory& x) const {
     const Parts& m = parts_;
     const long first = static_cast<long>(i) * table_.variables();
     V sum(0.0);
     for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
       const int j = m.shape.column[t];
-      sum = fused(matrix[first + j], m.x[j], sum);
+      sum = fused(matrix[first + j], x[j], sum);
     }
     return sum;
   }

@@ -4,6 +4,7 @@
 #include <carom/device/qp_problem.hpp>
 
 #include "programs/qp/kernels/qp_factor.hpp"
+#include "programs/qp/kernels/qp_scaling.hpp"
 
 /// The table of a quadratic program's rows among themselves that principal pivots work on.
 namespace carom::kernels {
@@ -33,6 +34,7 @@ struct QpPivotTableLayout {
 /// One entry of a table, where one problem has it all. Packs bring one of their own: each lane has
 /// an index of its own.
 struct QpOneEntry {
+  static constexpr bool kProximal = false;  ///< whether a semidefinite P is taken as well
   template <class Memory>
   static CAROM_INLINE double take(const Memory& table, double index) {
     return table[static_cast<long>(index)];
@@ -75,6 +77,31 @@ class QpPivotTable {
     for (int j = 0; j < n; ++j) {
       const V pivot = m.factor[j * n + j];
       definite = definite & (pivot > V(kDefinite) * hessian[j * n + j]);
+    }
+    return definite;
+  }
+
+  /// Whether P is convex at all, but for rounding. Overwrites the factors.
+  template <class Data>
+  CAROM_CALL MaskOf<V> is_convex(const Data& hessian) {
+    const SingleLane lane;
+    return convexity_pivot<V, N>(lane, variables(), hessian, parts_.factor, parts_.pivot_inverse) >=
+           V(0.0);
+  }
+  /// factorise() of P with `raise` on its diagonal; whether all pivots keep a quarter of it.
+  template <class Data>
+  CAROM_CALL MaskOf<V> factorise_raised(const Data& hessian, const Memory& raise) {
+    const Parts m = parts_;
+    const int n = variables();
+    for (int j = 0; j < n; ++j) {
+      for (int i = j; i < n; ++i) m.factor[j * n + i] = hessian[i * n + j];
+      m.factor[j * n + j] = m.factor[j * n + j] + raise[j];
+    }
+    const SingleLane lane;
+    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
+    MaskOf<V> definite = mask_of<V>(true);
+    for (int j = 0; j < n; ++j) {
+      definite = definite & (m.factor[j * n + j] > V(0.25) * raise[j]);
     }
     return definite;
   }
