@@ -316,6 +316,7 @@ void add_runs(const RunSet& set) {
 void add_derivative_benchmarks() {
   for (const int order : {4, 10, 28}) add_lcps(order);
   add_qps("contact_pyramids_n012", [] { return contact_qps(static_cast<int>(kProblems), false); });
+  add_qps("contact_cones_n012", [] { return contact_qps(static_cast<int>(kProblems) / 4, true); });
   add_qps("qps_n012_m020", [] { return random_dense_qps(12, 20); });
   add_qps("qps_n024_m048", [] { return random_dense_qps(24, 48); });
   add_qps("qps_n012_4_cones", [] {
