@@ -29,7 +29,7 @@ class PackQpCones : protected PackQpProblem<Isa> {
   using typename Problem::Pack;
 
   /// Edges nearer to their tip, in the rows' units, have a curvature that is too large for k.
-  static constexpr double kNearTip = 1e-4;
+  static constexpr double kNearTip = 1e-3;
   /// Likewise beside other conditions.
   static constexpr double kMostBent = 1e5;
 

@@ -307,7 +307,7 @@ class QpDerivative {
   }
   /// Near their tip edges' multipliers are differences of terms that are larger by far; the
   /// condition counts that where it leaves less than ten digits.
-  static constexpr double kCurvature = 100.0;
+  static constexpr double kCurvature = 1000.0;
   CAROM_HOST_DEVICE void bend(Report& report, double bent, const double* e) const;
   CAROM_INLINE double size_of(int i) const {
     double size = magnitude(at_.target[i]) + typical(i);
