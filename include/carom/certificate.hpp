@@ -31,25 +31,37 @@ struct MaxAbs {
   }
 };
 
-/// Largest |min(z, M z + q)| over max|q|: the natural residual in one unit for all rows, for LCPs
-/// whose rows have the same unit. M: row-major [n, n]; q, z: [n].
-CAROM_INLINE double lcp_natural_residual(int n, const double* matrix, const double* vector,
-                                         const double* z) {
+/// Largest |min(a_i z_i, b_i w_i)| with w = M z + q. M: row-major [n, n]; q, z: [n]; of_unknown(i),
+/// of_row(i): a_i and b_i > 0, which bring unknown i and its row to one unit.
+template <class OfUnknown, class OfRow>
+CAROM_INLINE double lcp_residual_in_units(int n, const double* matrix, const double* vector,
+                                          const double* z, const OfUnknown& of_unknown,
+                                          const OfRow& of_row) {
   MaxAbs<> worst;
-  MaxAbs<> scale;
   for (int i = 0; i < n; ++i) {
     double w = vector[i];
     for (int j = 0; j < n; ++j) w += matrix[static_cast<long>(i) * n + j] * z[j];
-    worst.add(z[i] < w ? z[i] : w);  // a NaN in z is one in w
-    scale.add(vector[i]);
+    const double own = of_unknown(i) * z[i], other = of_row(i) * w;
+    worst.add(own < other ? own : other);  // a NaN in z is one in w
   }
-  return worst.value / (scale.value > kTiny ? scale.value : kTiny);
+  return worst.value;
+}
+
+/// Largest |min(z, M z + q)| over max|q|: the natural residual in one unit for all rows, for LCPs
+/// whose rows have the same unit.
+CAROM_INLINE double lcp_natural_residual(int n, const double* matrix, const double* vector,
+                                         const double* z) {
+  const auto same = [](int) { return 1.0; };
+  MaxAbs<> scale;
+  for (int i = 0; i < n; ++i) scale.add(vector[i]);
+  return lcp_residual_in_units(n, matrix, vector, z, same, same) /
+         (scale.value > kTiny ? scale.value : kTiny);
 }
 
 /// What is known of one impulse step. V: double, or a pack of doubles with its masks.
 template <class V = double, class Mask = bool>
 struct StepCertificate {
-  V residual;       ///< natural residual of (75), relative to max|w|
+  V residual;       ///< natural residual of (75) in speeds, relative to the fastest contact
   V energy_change;  ///< K(v') - K(v) [J]; Theorem 7: not positive
   Mask advances;    ///< Lemma 13: a contact is fully activated or none approaches
 };
@@ -72,11 +84,15 @@ CAROM_INLINE void add_normal_rows(MaxAbs<V>& worst, V limit, V normal, V next_no
   add_pair(worst, normal, next_normal + select(limit < V(kernels::kInfinity), beta, zero));
 }
 
-/// Natural residual of one contact's rows of (75), not yet relative, in the original unknowns:
-/// beta = max(0, -u_n'), lambda_D >= 0 with sum_j d_j lambda_D,j = lambda_t, and the smallest gamma
-/// that the sliding velocity allows. An infinite limit means that the row of beta is not there.
-/// impulse_t, next_t: [1]; normal: lambda_n; next_normal: (Jn v')_i. friction: of all that V holds,
-/// or a V.
+/// Speed per impulse of a contact [1/kg], to a power of two: impulses times it are compared with
+/// speeds, whatever the problem's units. scale: the contact's S, see contact_scale.
+CAROM_INLINE double contact_mobility(double scale) { return 1.0 / (scale * scale); }
+
+/// Natural residual [m/s] of one contact's rows of (75), not yet relative, in the original
+/// unknowns: beta = max(0, -u_n'), lambda_D >= 0 with sum_j d_j lambda_D,j = lambda_t, and the
+/// smallest gamma that the sliding velocity allows. An infinite limit means that the row of beta is
+/// not there. limit, normal (lambda_n), impulse_t: times the contact's mobility; impulse_t, next_t:
+/// [1]; next_normal: (Jn v')_i. friction: of all that V holds, or a V.
 template <class V, class Friction>
 CAROM_INLINE V planar_contact_residual(Friction friction, V limit, V normal, V impulse_t,
                                        V next_normal, V next_t) {
@@ -154,25 +170,30 @@ CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon,
   return worst.value;
 }
 
-/// Residual of contact i from the arrays of a step; t is the index of its first tangent row.
+/// Residual [m/s] of contact i from the arrays of a step; t is the index of its first tangent row.
+/// mobility: of the contact [1/kg].
 template <int Dim, class V, class Friction>
-CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, Friction friction, int i,
-                                int t, const V* limit, const V* impulse, const V* next_u) {
+CAROM_INLINE V contact_residual(const kernels::FrictionPolygon& polygon, Friction friction,
+                                V mobility, int i, int t, const V* limit, const V* impulse,
+                                const V* next_u) {
   if constexpr (Dim == 2) {
-    return planar_contact_residual<V>(friction, limit[i], impulse[i], impulse[t], next_u[i],
-                                      next_u[t]);
+    return planar_contact_residual<V>(friction, mobility * limit[i], mobility * impulse[i],
+                                      mobility * impulse[t], next_u[i], next_u[t]);
   } else {
-    return spatial_contact_residual<V>(polygon, friction, limit[i], impulse[i], impulse + t,
-                                       next_u[i], next_u + t);
+    const V tangent[2] = {mobility * impulse[t], mobility * impulse[t + 1]};
+    return spatial_contact_residual<V>(polygon, friction, mobility * limit[i],
+                                       mobility * impulse[i], tangent, next_u[i], next_u + t);
   }
 }
 
-/// Residual of a step in contact coordinates, relative to max|w|; next_u = u + A impulse is filled.
-/// delassus: A, [rows, rows]. V, of kWidth doubles: contacts that are looked at side by side.
+/// Residual of a step in contact coordinates, relative to max|u|; next_u = u + A impulse is filled.
+/// delassus: A, [rows, rows]; contact_scale: S of each contact, [m]. V, of kWidth doubles: contacts
+/// that are looked at side by side.
 template <int Dim, class V = double, int kWidth = 1>
 CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m,
-                                  const double* delassus, const double* u, const double* friction,
-                                  const double* limit, const double* impulse, double* next_u) {
+                                  const double* delassus, const double* contact_scale,
+                                  const double* u, const double* friction, const double* limit,
+                                  const double* impulse, double* next_u) {
   const int rows = Dim * m;
   MaxAbs<V> worst;
   MaxAbs<> scale;
@@ -184,24 +205,22 @@ CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m
     next_u[i] = sum;
     scale.add(u[i]);
   }
-  for (int i = 0; i < m; ++i) {
-    if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
-  }
   for (int first = 0; first < m; first += kWidth) {
-    alignas(8 * kWidth) double side[2 + 2 * Dim][kWidth] = {};  // no contact: no residual
+    alignas(8 * kWidth) double side[3 + 2 * Dim][kWidth] = {};  // no contact: no residual
     for (int lane = 0; lane < kWidth && first + lane < m; ++lane) {
       const int i = first + lane;
       side[0][lane] = limit[i];
       side[1][lane] = friction[i];
+      side[2][lane] = contact_mobility(contact_scale[i]);
       for (int c = 0; c < Dim; ++c) {
         const int row = c == 0 ? i : m + (Dim - 1) * i + c - 1;
-        side[2 + c][lane] = impulse[row];
-        side[2 + Dim + c][lane] = next_u[row];
+        side[3 + c][lane] = impulse[row];
+        side[3 + Dim + c][lane] = next_u[row];
       }
     }
-    V of[2 + 2 * Dim];
-    for (int c = 0; c < 2 + 2 * Dim; ++c) of[c] = kernels::load<V>(side[c]);
-    worst.add(contact_residual<Dim>(polygon, of[1], 0, 1, of, of + 2, of + 2 + Dim));
+    V of[3 + 2 * Dim];
+    for (int c = 0; c < 3 + 2 * Dim; ++c) of[c] = kernels::load<V>(side[c]);
+    worst.add(contact_residual<Dim>(polygon, of[1], of[2], 0, 1, of, of + 3, of + 3 + Dim));
   }
   alignas(8 * kWidth) double part[kWidth];
   kernels::store(part, worst.value);
@@ -212,12 +231,14 @@ CAROM_INLINE double step_residual(const kernels::FrictionPolygon& polygon, int m
 
 /// Takes the step v' = v + M^-1 J' lambda and certifies it from the problem's own data.
 /// jacobian: [rows, nv], the m normals first; response: M^-1 J', [nv, rows]; v, next_v: [nv];
-/// u = J v, next_u: [rows]; limit: lambda_max, [m]; impulse: [rows].
+/// u = J v, next_u: [rows]; limit: lambda_max, [m]; impulse: [rows]; contact_scale: S of each
+/// contact, [m]; least_speed: slower ones count as this fast [m/s].
 template <int Dim, class V, class Lanes>
 CAROM_INLINE auto certify_step(const Lanes& lanes, int nv, int m,
                                const kernels::FrictionPolygon& polygon, const double* jacobian,
-                               const double* response, const double* friction, const V* v,
-                               const V* u, const V* limit, const V* impulse, V* next_v, V* next_u) {
+                               const double* response, const double* contact_scale,
+                               const double* friction, double least_speed, const V* v, const V* u,
+                               const V* limit, const V* impulse, V* next_v, V* next_u) {
   using kernels::fused;
   using kernels::larger;
   using kernels::select;
@@ -226,14 +247,14 @@ CAROM_INLINE auto certify_step(const Lanes& lanes, int nv, int m,
       lanes, nv, rows, response, impulse, [&](int i) { return v[i]; }, next_v);
   kernels::add_row_products(
       lanes, rows, nv, jacobian, next_v, [](int) { return V(0.0); }, next_u);
-  MaxAbs<V> scale;
+  MaxAbs<V> scale{V(least_speed)};
   MaxAbs<V> worst;
   for (int i = 0; i < m; ++i) {
     const int t = m + (Dim - 1) * i;
-    scale.add(select(limit[i] < V(kernels::kInfinity), limit[i], V(0.0)));
     scale.add(u[i]);
     for (int c = 0; c < Dim - 1; ++c) scale.add(u[t + c]);
-    worst.add(contact_residual<Dim>(polygon, friction[i], i, t, limit, impulse, next_u));
+    worst.add(contact_residual<Dim>(polygon, friction[i], V(contact_mobility(contact_scale[i])), i,
+                                    t, limit, impulse, next_u));
   }
   V work(0.0);
   for (int j = 0; j < rows; ++j) work = fused(impulse[j], u[j] + next_u[j], work);

@@ -10,13 +10,13 @@
 /// Jn v' - r, with release speeds r >= 0 that are positive only where a store pays for them.
 namespace carom::certificate {
 
-/// Takes the step v' = v + M^-1 J' lambda. Natural residual of (75) with r, relative to max|w|.
-/// u: contact velocities before, normal ones less r; next_u becomes J v', without r. release: r,
-/// [m]; the rest as of certify_step.
-template <int Dim>
+/// Takes the step v' = v + M^-1 J' lambda. Natural residual of (75) with r [m/s], not yet relative.
+/// next_u becomes J v', without r. release: r, [m]; mobility(i): of contact i [1/kg]; the rest as
+/// of certify_step.
+template <int Dim, class Mobility>
 CAROM_INLINE double release_step(int nv, int m, const kernels::FrictionPolygon& polygon,
                                  const double* jacobian, const double* response,
-                                 const double* friction, const double* v, const double* u,
+                                 const Mobility& mobility, const double* friction, const double* v,
                                  const double* limit, const double* release, const double* impulse,
                                  double* next_v, double* next_u) {
   const int rows = Dim * m;
@@ -27,25 +27,24 @@ CAROM_INLINE double release_step(int nv, int m, const kernels::FrictionPolygon& 
     }
     next_v[i] = sum;
   }
-  MaxAbs<> scale, worst;
+  MaxAbs<> worst;
   for (int i = 0; i < rows; ++i) {
     double sum = 0.0;
     for (int j = 0; j < nv; ++j) {
       sum = kernels::fused(jacobian[static_cast<long>(i) * nv + j], next_v[j], sum);
     }
     next_u[i] = sum;
-    scale.add(u[i]);
   }
   for (int i = 0; i < m; ++i) {
-    scale.add(limit[i]);
     const int t = m + (Dim - 1) * i;
     double of[2 * Dim];  // impulse, then velocity of the contact
     of[0] = impulse[i];
     of[Dim] = next_u[i] - release[i];
     for (int c = 1; c < Dim; ++c) of[c] = impulse[t + c - 1], of[Dim + c] = next_u[t + c - 1];
-    worst.add(contact_residual<Dim>(polygon, friction[i], 0, 1, limit + i, of, of + Dim));
+    worst.add(
+        contact_residual<Dim>(polygon, friction[i], mobility(i), 0, 1, limit + i, of, of + Dim));
   }
-  return worst.value / (scale.value > kTiny ? scale.value : kTiny);
+  return worst.value;
 }
 
 /// Takes the steps of one impact in turn and keeps its books: in each, contact i has the work
@@ -68,18 +67,21 @@ class ReleaseBooks {
       u_[row] = row_velocity(row, v_);
       speed_ = kernels::larger(speed_, kernels::magnitude(u_[row]));
     }
-    for (int i = 0; i < p_.contacts; ++i) kept_[i] = lost_[i] = rubbed_[i] = 0.0;
+    for (int i = 0; i < p_.contacts; ++i) {
+      kept_[i] = lost_[i] = rubbed_[i] = 0.0;
+      mobility_[i] = own_mobility(i);
+    }
   }
 
   /// A step: impulse [rows] under limits lambda_max [contacts] and release speeds [contacts].
   CAROM_INLINE void add(const double* impulse, const double* limit, const double* release,
                         const double* restitution, const double* friction) {
     const int m = p_.contacts, rows = Dim * m;
-    double shifted[Dim * Most], after[Dim * Most], next[kMaxVelocities];
-    for (int row = 0; row < rows; ++row) shifted[row] = u_[row] - (row < m ? release[row] : 0.0);
-    wrong_.add(speed_ * release_step<Dim>(p_.velocities, m, polygon_, p_.jacobian, p_.response,
-                                          friction, v_, shifted, limit, release, impulse, next,
-                                          after));
+    double after[Dim * Most], next[kMaxVelocities];
+    wrong_.add(release_step<Dim>(
+        p_.velocities, m, polygon_, p_.jacobian, p_.response,
+        [this](int i) { return mobility_[i]; }, friction, v_, limit, release, impulse, next,
+        after));
     double put[Most], spent[Most], rubbed[Most];
     double gift = 0.0, puts = 0.0, losses = 0.0, left = 0.0;
     for (int i = 0; i < m; ++i) {
@@ -164,12 +166,28 @@ class ReleaseBooks {
     return sum;
   }
 
+  /// Largest speed along one of its rows per impulse there.
+  CAROM_INLINE double own_mobility(int contact) const {
+    const int m = p_.contacts, rows = Dim * m;
+    double most = 0.0;
+    for (int c = 0; c < Dim; ++c) {
+      const int row = c == 0 ? contact : m + kTangents * contact + c - 1;
+      double sum = 0.0;
+      for (int j = 0; j < p_.velocities; ++j) {
+        sum += p_.jacobian[static_cast<long>(row) * p_.velocities + j] *
+               p_.response[static_cast<long>(j) * rows + row];
+      }
+      most = kernels::larger(most, sum);
+    }
+    return most;
+  }
+
   static constexpr double kMet = 1e-11;
 
   const kernels::FrictionPolygon& polygon_;
   RestitutionProblem p_{};
   double v_[kMaxVelocities], u_[Dim * Most];
-  double kept_[Most], lost_[Most], rubbed_[Most];
+  double kept_[Most], lost_[Most], rubbed_[Most], mobility_[Most];
   double speed_ = 0.0, trimmed_ = 0.0;
   MaxAbs<> wrong_, short_;
 };

@@ -29,8 +29,7 @@ Example: carom verify chart.h5
 struct VerifyOptions {
   std::string file;
   std::vector<std::string> problems;
-  bool json = false;
-  bool quiet = false;
+  TextOptions text;
 };
 
 VerifyReport report_of(const VerifyOptions& options) {
@@ -41,12 +40,12 @@ VerifyReport report_of(const VerifyOptions& options) {
   }
   const bool impacts = io::holds_impacts(options.file);
   const auto with_samples = [&](VerifyReport report) {
-    if (impacts) report.join(verify_impacts(options.file));
+    if (impacts) report.join(verify_impacts(options.file, options.text));
     return report;
   };
   if (io::holds_enclosures(options.file)) return with_samples(verify_enclosures(options.file));
-  if (io::holds_paths(options.file)) return with_samples(verify_paths(options.file));
-  return impacts ? verify_impacts(options.file) : verify_stability(options.file);
+  if (io::holds_paths(options.file)) return with_samples(verify_paths(options.file, options.text));
+  return impacts ? verify_impacts(options.file, options.text) : verify_stability(options.file);
 }
 
 }  // namespace
@@ -66,11 +65,10 @@ void add_verify(Program& program) {
   command
       ->add_option("--problem", options->problems, "What carom solve --json solved, in its order")
       ->type_name("FILE");
-  command->add_flag("--json", options->json, "One JSON document instead of text");
-  command->add_flag("--quiet", options->quiet, "No text: only the exit status");
+  add_text_options(*command, options->text);
   command->callback([&program, options] {
     program.chosen = [options] {
-      return print_report(options->file, report_of(*options), options->json, options->quiet);
+      return print_report(options->file, report_of(*options), options->text);
     };
   });
 }

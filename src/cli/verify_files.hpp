@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/text_options.hpp"
 #include "cli/verify_report.hpp"
 
 /// One judge for each kind of file that `carom verify` takes. Errors: InvalidInput naming the file
@@ -12,9 +13,9 @@ namespace carom::cli {
 /// Of carom impact --enclose.
 VerifyReport verify_enclosures(const std::string& file);
 /// Of carom impact --output: the samples, what is said of all, the net.
-VerifyReport verify_impacts(const std::string& file);
+VerifyReport verify_impacts(const std::string& file, const TextOptions& text);
 /// Of carom impact --paths with restitution.
-VerifyReport verify_paths(const std::string& file);
+VerifyReport verify_paths(const std::string& file, const TextOptions& text);
 /// Of carom stability.
 VerifyReport verify_stability(const std::string& file);
 /// Of carom solve; problems: the files that were solved, none where `file` keeps them itself.

@@ -12,6 +12,7 @@
 #include <carom/impact.hpp>
 
 #include "cli/verify_files.hpp"
+#include "cli/verify_reasons.hpp"
 #include "impact/exact/kept_mechanics.hpp"
 #include "io/impact_kept.hpp"
 
@@ -42,23 +43,27 @@ class ImpactJudge {
     }
   }
 
-  void judge() {
+  void judge(const TextOptions& text) {
     const auto count = static_cast<std::size_t>(kept_.count);
+    const std::vector<std::string> found = reasons(
+        count, "samples", text, [this](auto s) { return ended(s) ? sample(s) : std::string(); });
     for (std::size_t s = 0; s < count; ++s) {
       if (!ended(s)) {
         report_.add("sample", Judgement::unjudged);
         report_.leave_out("samples that are no outcomes");
         continue;
       }
-      add("sample", fmt::format("samples[{}]", s), sample(s));
+      add("sample", fmt::format("samples[{}]", s), found[s]);
     }
     report_.add("summary", index_, summary());
     if (!kept_.rows.stored.empty() && kept_.settings.law != RestitutionLaw::stronge) {
       report_.leave_out(fmt::format("stored and released of samples by the law of {}",
                                     to_string(kept_.settings.law)));
     }
-    for (std::size_t i = 0; i < kept_.net_modes.size(); ++i) {
-      add("net point", fmt::format("net[{}]", i), point(i));
+    const std::vector<std::string> points =
+        reasons(kept_.net_modes.size(), "net points", text, [this](auto i) { return point(i); });
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      add("net point", fmt::format("net[{}]", i), points[i]);
     }
   }
 
@@ -261,11 +266,11 @@ class ImpactJudge {
 
 }  // namespace
 
-VerifyReport verify_impacts(const std::string& file) {
+VerifyReport verify_impacts(const std::string& file, const TextOptions& text) {
   std::vector<std::string> other_fields;
   const std::vector<io::KeptImpact> all = io::read_kept_impacts(file, other_fields);
   VerifyReport report{"impact", "problems", all.size(), {}, {}, {}};
-  for (std::size_t i = 0; i < all.size(); ++i) ImpactJudge(all[i], i, report).judge();
+  for (std::size_t i = 0; i < all.size(); ++i) ImpactJudge(all[i], i, report).judge(text);
   for (const std::string& field : other_fields) report.leave_out(field);
   return report;
 }

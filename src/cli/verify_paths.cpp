@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/verify_files.hpp"
+#include "cli/verify_reasons.hpp"
 #include "core/words.hpp"
 #include "io/paths_kept.hpp"
 
@@ -27,10 +28,11 @@ std::string row_reason(const io::KeptPaths& kept, std::size_t path, const exact:
 
 }  // namespace
 
-VerifyReport verify_paths(const std::string& file) {
+VerifyReport verify_paths(const std::string& file, const TextOptions& text) {
   VerifyReport report{"impact", "paths", 0, {}, {}, {}};
   std::vector<std::string> other_fields;
   for (const io::KeptPaths& kept : io::read_kept_paths(file, other_fields)) {
+    std::vector<std::size_t> judged, index_of;
     for (std::size_t i = 0; i + 1 < kept.offset.size(); ++i) {
       const std::size_t index = report.count++;
       const auto rows = kept.offset[i + 1] - kept.offset[i];
@@ -50,12 +52,17 @@ VerifyReport verify_paths(const std::string& file) {
         report.add("path", index,
                    fmt::format("has {} pieces: steps is {}", rows - 1, kept.steps[i]));
       } else {
-        const exact::KeptPath path = kept.path(i);
-        std::string reason = exact::refutation(path);
-        if (reason.empty() && row) reason = row_reason(kept, i, path);
-        report.add("path", index, reason);
+        judged.push_back(i);
+        index_of.push_back(index);
       }
     }
+    const std::vector<std::string> found = reasons(judged.size(), "paths", text, [&](auto j) {
+      const std::size_t i = judged[j];
+      const exact::KeptPath path = kept.path(i);
+      std::string reason = exact::refutation(path);
+      return reason.empty() && i < kept.status.size() ? row_reason(kept, i, path) : reason;
+    });
+    for (std::size_t j = 0; j < found.size(); ++j) report.add("path", index_of[j], found[j]);
   }
   for (const std::string& field : other_fields) report.leave_out(field);
   return report;

@@ -120,10 +120,10 @@ void VerifyReport::join(const VerifyReport& other) {
   not_judged = std::move(neither);
 }
 
-int print_report(const std::string& file, const VerifyReport& report, bool json, bool quiet) {
-  if (json) {
+int print_report(const std::string& file, const VerifyReport& report, const TextOptions& text) {
+  if (text.json) {
     print_json(file, report);
-  } else if (!quiet) {
+  } else if (!text.quiet) {
     print_text(file, report);
   }
   return report.refuted.empty() ? kSuccess : kUnsuccessful;

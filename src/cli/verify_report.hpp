@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/text_options.hpp"
+
 namespace carom::cli {
 
 enum class Judgement { proven, refuted, unjudged };
@@ -40,6 +42,6 @@ struct VerifyReport {
 };
 
 /// Prints a report; exit status of the command.
-int print_report(const std::string& file, const VerifyReport& report, bool json, bool quiet);
+int print_report(const std::string& file, const VerifyReport& report, const TextOptions& text);
 
 }  // namespace carom::cli

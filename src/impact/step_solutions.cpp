@@ -295,7 +295,23 @@ double StepModel::residual(const Vector& contact_velocity, const Vector& max_imp
     const Vector slip = polygon_.transpose() * after.segment(m + i * t, t);
     z[gamma_row + i] = std::max(-slip.minCoeff(), 0.0);
   }
-  return certificate::lcp_natural_residual(gamma_row + m, matrix.data(), vector.data(), z.data());
+  Vector of_unknown = Vector::Ones(gamma_row + m);
+  Vector of_row = of_unknown;
+  const auto mobility = [&](int contact) {
+    return certificate::contact_mobility(
+        dimension_ == 2 ? kernels::contact_scale<2>(delassus_.data(), m, contact)
+                        : kernels::contact_scale<3>(delassus_.data(), m, contact));
+  };
+  for (int b = 0; b < n; ++b) of_row[b] = mobility(limits[b]);
+  for (int i = 0; i < m; ++i) {
+    of_row[gamma_row + i] = of_unknown[n + i] = mobility(i);
+    of_unknown.segment(direction_row + i * k, k).setConstant(mobility(i));
+  }
+  const double missed = certificate::lcp_residual_in_units(
+      gamma_row + m, matrix.data(), vector.data(), z.data(), [&](int i) { return of_unknown[i]; },
+      [&](int i) { return of_row[i]; });
+  const double fastest = m > 0 ? contact_velocity.cwiseAbs().maxCoeff() : 0.0;
+  return missed / std::max(fastest, certificate::kTiny);
 }
 
 std::int64_t combinations(const StepModel& model, const Vector& max_impulse) {

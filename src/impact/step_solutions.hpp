@@ -30,7 +30,8 @@ class StepModel {
   [[nodiscard]] const Matrix& polygon() const { return polygon_; }
 
   /// Natural residual of the full LCP, z = [beta; lambda_n; lambda_D; gamma], with beta, lambda_D
-  /// and gamma as small as the impulse allows.
+  /// and gamma as small as the impulse allows; impulses times the mobility of their contact, all
+  /// relative to the fastest contact.
   [[nodiscard]] double residual(const Vector& contact_velocity, const Vector& max_impulse,
                                 const Vector& impulse) const;
 

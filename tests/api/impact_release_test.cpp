@@ -299,5 +299,32 @@ TEST(Release, RefusesWhatItDoesNotFollow) {
                      {"restitution_high", "contacts", "16", "17"});
 }
 
+// Masses, impulses and h in a unit 10^12 times smaller: the same steps, as well certified.
+TEST(Units, OfMassChangeNeitherStepsNorWhatIsCertified) {
+  constexpr double kUnit = 0x1p-40;
+  Generator random(4);
+  for (int round = 0; round < 60; ++round) {
+    ImpactProblem problem =
+        test::random_problem(random, Flavour::generic, 2 + round % 2, 1 + round / 2 % 3);
+    for (double& mu : problem.friction) mu *= 0.1;  // one outcome of a step
+    ImpactSettings settings = steps(32);
+    settings.step_size = 0.25;
+    const ImpactResult own = followed(problem, settings);
+    for (double& entry : problem.mass_matrix) entry *= kUnit;
+    settings.step_size *= kUnit;
+    const ImpactResult other = followed(problem, settings);
+    for (const ImpactResult* run : {&own, &other}) {
+      EXPECT_EQ(run->summary[0].failed, 0);
+      EXPECT_LE(run->summary[0].max_residual, 1e-12);
+    }
+    for (std::size_t i = 0; i < own.samples.velocity.size(); ++i) {
+      EXPECT_NEAR(own.samples.velocity.data()[i], other.samples.velocity.data()[i], 1e-10);
+    }
+    for (std::size_t i = 0; i < own.samples.impulse.size(); ++i) {
+      EXPECT_NEAR(own.samples.impulse.data()[i], other.samples.impulse.data()[i] / kUnit, 1e-10);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace carom

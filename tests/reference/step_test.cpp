@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <carom/certificate.hpp>
+
 #include "impact/backends.hpp"
 #include "impact/step_solutions.hpp"
 #include "reference/impact/mechanism.hpp"
@@ -65,14 +67,32 @@ TEST(Step, PointMassInClosedForm) {
   EXPECT_NEAR(full.impulse[1], -0.5, 1e-15);
 }
 
+// In any unit of mass a wrong impulse is as wrong, by the reference's judge and by the solvers'.
 TEST(Step, ResidualSeesAWrongImpulse) {
-  const StepModel model(2, Matrix::Identity(2, 2), Vector::Constant(1, 0.5), 4);
   const Vector before = Eigen::Vector2d(-1.0, 0.8);
-  const Vector limit = Vector::Constant(1, 3.0);
-  EXPECT_LE(model.residual(before, limit, Eigen::Vector2d(1.0, -0.5)), 1e-15);
-  EXPECT_NEAR(model.residual(before, limit, Eigen::Vector2d(1.003, -0.5)), 1e-3, 1e-12);
-  EXPECT_GT(model.residual(before, limit, Eigen::Vector2d(1.0, 0.5)), 0.1);
-  EXPECT_GT(model.residual(before, limit, Eigen::Vector2d(0.0, 0.0)), 0.1);
+  for (const double mass : {0x1p-20, 1.0, 0x1p20}) {
+    const Matrix delassus = Matrix::Identity(2, 2) / mass;
+    const StepModel model(2, delassus, Vector::Constant(1, 0.5), 4);
+    const Vector limit = Vector::Constant(1, 3.0 * mass);
+    const auto residual = [&](double normal, double tangent) {
+      const Vector impulse = mass * Eigen::Vector2d(normal, tangent);
+      const double own = model.residual(before, limit, impulse);
+      const double scale = kernels::contact_scale<2>(delassus.data(), 1, 0);
+      const double friction = 0.5;
+      Vector next(2);
+      EXPECT_NEAR(
+          certificate::step_residual<2>({}, 1, delassus.data(), &scale, before.data(), &friction,
+                                        limit.data(), impulse.data(), next.data()),
+          own, 1e-15);
+      return own;
+    };
+    EXPECT_LE(residual(1.0, -0.5), 1e-15);
+    EXPECT_NEAR(residual(1.003, -0.5), 0.003, 1e-12);  // separates
+    EXPECT_NEAR(residual(1.0, -0.501), 0.001, 1e-12);  // rubs more than mu lambda_n
+    EXPECT_NEAR(residual(1.0, 0.5), 0.5, 1e-12);       // drives
+    EXPECT_NEAR(residual(0.0, 0.0), 1.0, 1e-12);       // beta = 1 below its limit
+    EXPECT_NEAR(residual(0.0, -1e-3), 1.0, 1e-12);
+  }
 }
 
 struct Shape {

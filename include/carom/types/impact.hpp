@@ -229,7 +229,7 @@ struct ImpactSettings {
              ///< modes that the samples of a problem share. It costs about as much as 300 of them;
              ///< choose false for fewer than about 30 samples a problem
   double velocity_tolerance = 1e-9;  ///< [m/s]: contact i approaches while Jn_i v < -tolerance
-  double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to max|w|
+  double residual_tolerance = 1e-9;  ///< on the natural residual of (75), relative to |u|
   double mode_tolerance = 1e-6;      ///< [m/s], classification of v+ only
 
   double epsilon = -1.0;  ///< radius of the epsilon-net [m/s]; 0: no net; -1: of each problem 0.05

@@ -19,7 +19,7 @@ struct ImpactOutcome {
   std::vector<double> tangent_velocity;  ///< Jt v+, [(dimension-1) m]
   double kinetic_energy = 0.0;           ///< [J]
   std::uint64_t modes = 0;
-  double residual = 0.0;  ///< of (31), recomputed, relative to max|w|
+  double residual = 0.0;  ///< of (31), recomputed, relative to max|u|
 };
 
 struct SequentialOutcome : ImpactOutcome {

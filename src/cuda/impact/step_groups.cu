@@ -160,11 +160,12 @@ class SlotTask {
         next_u[i] = sum;
       }
       const double* const limit = launch_.max_impulse + own() - contact_;
-      if (limit[contact_] < kernels::kInfinity) scale.add(limit[contact_]);
+      const double mobility = certificate::contact_mobility(
+          kernels::contact_scale<kDim>(matrix_row(0), kContacts, contact_));
       const auto residual = [&] {
         return certificate::contact_residual<kDim, double>(
-            polygon_, launch_.friction[own()], contact_, Path::row_of(contact_, 1), limit, from,
-            static_cast<const double*>(next_u));
+            polygon_, launch_.friction[own()], mobility, contact_, Path::row_of(contact_, 1), limit,
+            from, static_cast<const double*>(next_u));
       };
       // Twice the same: loops over four directions, the usual number, come apart.
       worst.add(kDim == 3 && polygon_.count == 4 ? residual() : residual());

@@ -91,7 +91,7 @@ class StepTask {
     });
   }
 
-  /// Largest natural residual at the impulse, relative to max|w|; fills next_u.
+  /// Largest natural residual at the impulse, relative to max|u|; fills next_u.
   [[nodiscard]] __device__ double certify(const kernels::FrictionPolygon& polygon,
                                           const double* impulse, double* next_u) const {
     certificate::MaxAbs<> worst;
@@ -105,9 +105,9 @@ class StepTask {
       next_u[i] = sum;
     });
     lanes_.for_each(m_, [&](int i) {
-      if (limit[i] < kernels::kInfinity) scale.add(limit[i]);
       worst.add(certificate::contact_residual<Dim, double>(
-          polygon, friction[i], i, m_ + (Dim - 1) * i, limit, impulse, next_u));
+          polygon, friction[i], certificate::contact_mobility(vectors.scale[i]), i,
+          m_ + (Dim - 1) * i, limit, impulse, next_u));
     });
     const auto larger = [](certificate::MaxAbs<> a, double b) {
       a.add(b);

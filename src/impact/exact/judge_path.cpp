@@ -110,6 +110,14 @@ class Judge : KeptMechanics {
     return said("piece ", at_, ": M v[", wrong, "] is not that of the impulses");
   }
 
+  /// The impulse at contact i that is nothing: rounding, and for a step what its certificate lets
+  /// pass.
+  [[nodiscard]] F nothing(std::size_t i) const {
+    if (path_.method == ImpactMethod::events) return noise(i);
+    const F now = largest(u_), &fastest = (now - speed).positive() ? now : speed;
+    return noise(i) + F(path_.residual_tolerance) * fastest * impulse_of_speed(i);
+  }
+
   [[nodiscard]] F impulse(std::size_t row) const { return number(path_.impulse, rows, row); }
   [[nodiscard]] F chord(std::size_t row, const std::vector<F>& after) const {
     return F(0.5) * impulse(row) * (u_[row] + after[row]);
@@ -124,12 +132,14 @@ class Judge : KeptMechanics {
   /// the end of a step.
   std::string friction_law(std::size_t i, const std::vector<F>& after) const {
     const double push = number(path_.impulse, rows, i);
-    if (!(F(push) + noise(i)).at_least_zero())
+    const F room = nothing(i);
+    if (!(F(push) + room).at_least_zero()) {
       return said("piece ", at_, ": contact ", i, " pulls");
+    }
     const std::size_t t = contacts + tangents * i;
     const F limit = F(number(path_.friction, contacts, i)) * F(push);
     const auto own = [&](std::size_t c) { return impulse(t + c); };
-    if (!in_cone(limit, F(kCone) * limit + noise(i), own)) {
+    if (!in_cone(limit, F(kCone) * limit + room, own)) {
       return said("piece ", at_, ": friction of contact ", i, " leaves its cone");
     }
     if (!limit.positive()) return {};
@@ -142,7 +152,7 @@ class Judge : KeptMechanics {
         if ((other - most).middle() > 0.0) most = other;
       }
       for (std::size_t c = 0; c < tangents; ++c) takes = takes + own(c) * opposed(c);
-      if (!(F(path_.residual_tolerance) * limit * speed + noise(i) * speed + takes - limit * most)
+      if (!(F(path_.residual_tolerance) * limit * speed + room * speed + takes - limit * most)
                .at_least_zero()) {
         return said("piece ", at_, ": friction of contact ", i, " does not oppose its slip");
       }

@@ -24,6 +24,14 @@ std::string said(const Parts&... parts) {
 }
 
 class KeptMechanics {
+  // Before what is computed of them: M and [Jn; Jt] row by row, numbers and intervals.
+  struct Entry {
+    std::size_t column;
+    FineInterval value;
+  };
+  using Rows = std::vector<std::vector<Entry>>;  // those that are not zero
+  Rows mass_, jacobian_;
+
  public:
   using F = FineInterval;
 
@@ -39,6 +47,8 @@ class KeptMechanics {
 
   /// The impulse at contact i that is rounding: a share of what this energy can give it alone.
   [[nodiscard]] const F& noise(std::size_t i) const { return noise_[i]; }
+  /// The impulse at contact i by itself for a unit of its normal speed; 0 where there is none.
+  [[nodiscard]] const F& impulse_of_speed(std::size_t i) const { return impulse_of_speed_[i]; }
 
   /// Not more than `share` of `whole`, for certain.
   static bool within(const F& value, double share, const F& whole) {
@@ -50,11 +60,7 @@ class KeptMechanics {
 
   /// J v, normals first.
   [[nodiscard]] std::vector<F> contact_velocities(const double* v) const {
-    std::vector<F> u(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t j = 0; j < nv; ++j) u[row] = u[row] + jacobian(row, j) * F(v[j]);
-    }
-    return u;
+    return products(jacobian_, std::vector<F>(v, v + nv));
   }
   /// The largest of them.
   static F largest(const std::vector<F>& u) {
@@ -63,12 +69,9 @@ class KeptMechanics {
     return most;
   }
   [[nodiscard]] F kinetic_energy(const double* v) const {
+    const std::vector<F> velocity(v, v + nv), momentum = products(mass_, velocity);
     F twice;
-    for (std::size_t i = 0; i < nv; ++i) {
-      for (std::size_t j = 0; j < nv; ++j) {
-        twice = twice + F(problem.mass_matrix[i * nv + j]) * F(v[i]) * F(v[j]);
-      }
-    }
+    for (std::size_t i = 0; i < nv; ++i) twice = twice + momentum[i] * velocity[i];
     return F(0.5) * twice;
   }
 
@@ -103,12 +106,16 @@ class KeptMechanics {
   }
 
  private:
-  [[nodiscard]] F jacobian(std::size_t row, std::size_t j) const {
-    return row < contacts ? problem.normal_jacobian[row * nv + j]
-                          : problem.tangent_jacobian[(row - contacts) * nv + j];
+  static std::vector<F> products(const Rows& matrix, const std::vector<F>& with) {
+    std::vector<F> sums(matrix.size());
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+      for (const Entry& entry : matrix[i]) sums[i] = sums[i] + entry.value * with[entry.column];
+    }
+    return sums;
   }
 
-  std::vector<F> noise_, still_;  ///< [contacts], [nv]: impulses and momenta that are rounding
+  std::vector<F> noise_, impulse_of_speed_;  ///< [contacts]
+  std::vector<F> still_;                     ///< [nv]: momenta that are rounding
 };
 
 }  // namespace carom::exact

@@ -43,4 +43,21 @@ CAROM_INLINE double contact_speed(int rows, const double* u) {
   return largest;
 }
 
+/// What residuals of steps are relative to, where no contact is faster [m/s]: the fastest contact
+/// before the impact, or as far as rounding of the products J v reaches. jacobian: [rows, nv]; v:
+/// [nv]; u = J v.
+CAROM_INLINE double least_speed(int nv, int rows, const double* jacobian, const double* v,
+                                const double* u) {
+  constexpr double kShareOfTerms = 1e-4;
+  double least = 0.0;
+  for (int i = 0; i < rows; ++i) {
+    double terms = 0.0;
+    for (int j = 0; j < nv; ++j) {
+      terms = fused(magnitude(jacobian[static_cast<long>(i) * nv + j]), magnitude(v[j]), terms);
+    }
+    least = larger(least, larger(magnitude(u[i]), kShareOfTerms * terms));
+  }
+  return least;
+}
+
 }  // namespace carom::kernels

@@ -11,6 +11,7 @@
 
 #include "core/random.hpp"
 #include "impact/kernels/contact_path.hpp"
+#include "impact/kernels/derived_step.hpp"
 #include "impact/kernels/enumerate.hpp"
 #include "impact/kernels/mode_table.hpp"
 #include "impact/kernels/step_lcp.hpp"
@@ -171,7 +172,12 @@ class ImpactTrajectory {
   CAROM_HOST_DEVICE ImpactTrajectory(const Lanes& lanes, const ImpactRun& run,
                                      const ImpactProblemView& problem,
                                      const ImpactScratch<Dim>& scratch)
-      : lanes_(lanes), run_(run), problem_(problem), s_(scratch) {}
+      : lanes_(lanes),
+        run_(run),
+        problem_(problem),
+        s_(scratch),
+        least_speed_(kernels::least_speed(run.velocities, Dim * run.contacts, problem.jacobian,
+                                          problem.velocity, problem.contact_velocity)) {}
 
   /// Runs sample `sample` of problem `index`. Afterwards scratch.v, u and total hold v+, J v+ and
   /// the summed impulse; after a closing step next_v and impulse hold the net's. `path`, if any:
@@ -286,12 +292,16 @@ class ImpactTrajectory {
     if constexpr (Steps::kRelease) {
       residual = certificate::release_step<Dim>(
           run_.velocities, run_.contacts, run_.polygon, problem_.jacobian, problem_.response,
-          problem_.friction, s_.v, s_.u, s_.limit, s_.release, s_.impulse, s_.next_v, s_.next_u);
+          [this](int i) { return certificate::contact_mobility(problem_.scale[i]); },
+          problem_.friction, s_.v, s_.limit, s_.release, s_.impulse, s_.next_v, s_.next_u);
+      residual /= larger(larger(least_speed_, contact_speed(Dim * run_.contacts, s_.u)),
+                         certificate::kTiny);
       return certificate::within(residual, run_.residual_tolerance);
     }
     const auto c = certificate::certify_step<Dim, double>(
         lanes_, run_.velocities, run_.contacts, run_.polygon, problem_.jacobian, problem_.response,
-        problem_.friction, s_.v, s_.u, s_.limit, s_.impulse, s_.next_v, s_.next_u);
+        problem_.scale, problem_.friction, least_speed_, s_.v, s_.u, s_.limit, s_.impulse,
+        s_.next_v, s_.next_u);
     residual = c.residual;
     return certificate::within(c.residual, run_.residual_tolerance) && c.advances &&
            certificate::within(c.energy_change, 1e-9 * problem_.energy);
@@ -464,6 +474,7 @@ class ImpactTrajectory {
   const ImpactRun& run_;
   const ImpactProblemView& problem_;
   const ImpactScratch<Dim>& s_;
+  double least_speed_;  ///< of certificates [m/s]
 };
 
 }  // namespace carom::kernels

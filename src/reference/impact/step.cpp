@@ -129,8 +129,24 @@ double StepModel::residual(const Vector& contact_velocity, const Vector& max_imp
                            const Vector& impulse) const {
   const StepLcp lcp = assemble(contact_velocity, max_impulse);
   const Vector z = lift(contact_velocity, max_impulse, impulse);
-  return certificate::lcp_natural_residual(static_cast<int>(z.size()), lcp.matrix.data(),
-                                           lcp.vector.data(), z.data());
+  // Impulses times the mobility of their contact are speeds.
+  const std::vector<int> limits = bounded(max_impulse);
+  const auto betas = static_cast<Eigen::Index>(limits.size());
+  const int m = contacts_, t = tangents(), k = directions();
+  Vector mobility(m);
+  for (int i = 0; i < m; ++i) {
+    mobility[i] = std::max(delassus_(i, i), delassus_.diagonal().segment(m + t * i, t).maxCoeff());
+    if (!(mobility[i] > 0.0)) mobility[i] = 1.0;
+  }
+  Vector of_unknown = Vector::Ones(z.size()), of_row = of_unknown;
+  for (Eigen::Index b = 0; b < betas; ++b) of_row[b] = mobility[limits[b]];
+  of_unknown.segment(betas, m) = mobility;
+  for (int i = 0; i < m; ++i) of_unknown.segment(betas + m + k * i, k).setConstant(mobility[i]);
+  of_row.tail(m) = mobility;
+  const double missed = certificate::lcp_residual_in_units(
+      static_cast<int>(z.size()), lcp.matrix.data(), lcp.vector.data(), z.data(),
+      [&](int i) { return of_unknown[i]; }, [&](int i) { return of_row[i]; });
+  return missed / std::max(contact_velocity.lpNorm<Eigen::Infinity>(), certificate::kTiny);
 }
 
 StepSolution StepModel::solve(const Vector& contact_velocity, const Vector& max_impulse,

@@ -47,7 +47,8 @@ class StepModel {
   [[nodiscard]] Vector lift(const Vector& contact_velocity, const Vector& max_impulse,
                             const Vector& impulse) const;
 
-  /// certificate::lcp_natural_residual of the lifted impulse.
+  /// Natural residual of the lifted impulse, impulses times the mobility of their contact, relative
+  /// to the fastest contact.
   [[nodiscard]] double residual(const Vector& contact_velocity, const Vector& max_impulse,
                                 const Vector& impulse) const;
 

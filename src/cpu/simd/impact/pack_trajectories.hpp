@@ -77,7 +77,9 @@ class PackTrajectories {
         run_(*job.run),
         alone_(alone),
         scratch_(scratch),
-        nv_(job.run->velocities) {}
+        nv_(job.run->velocities),
+        least_speed_(kernels::least_speed(nv_, kRows, problem_.jacobian, problem_.velocity,
+                                          problem_.contact_velocity)) {}
 
   void operator()() {
     for (int lane = 0; lane < kWidth; ++lane) start(lane);
@@ -96,9 +98,9 @@ class PackTrajectories {
       const Mask found = kernels::find_mode<Pack>(problem_.table, kRows, M, z, impulse);
       Pack next_u[kRows];
       Pack next_v[kMaxPackVelocities];
-      auto c = certificate::certify_step<Dim, Pack>(one, nv_, M, run_.polygon, problem_.jacobian,
-                                                    problem_.response, problem_.friction, v, u,
-                                                    limit, impulse, next_v, next_u);
+      auto c = certificate::certify_step<Dim, Pack>(
+          one, nv_, M, run_.polygon, problem_.jacobian, problem_.response, problem_.scale,
+          problem_.friction, least_speed_, v, u, limit, impulse, next_v, next_u);
       const Mask good = found & c.advances & (c.residual <= Pack(run_.residual_tolerance)) &
                         (c.energy_change <= Pack(1e-9 * problem_.energy));
       unsigned bad = active_ & ~good.bits();
@@ -238,6 +240,7 @@ class PackTrajectories {
   Trajectory& alone_;
   const kernels::ImpactScratch<Dim>& scratch_;
   int nv_;
+  double least_speed_;
   int next_ = 0;
   unsigned active_ = 0;
   alignas(64) double v_[kMaxPackVelocities][kWidth] = {};

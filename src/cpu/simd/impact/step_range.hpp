@@ -147,7 +147,7 @@ class StepRanges : LaneNumbers<Lanes> {
     }
     const auto certify = [&] {
       answer.residual =
-          residual_of<Dim>(*r.polygon, m, delassus, u, friction, limit, impulse, next);
+          residual_of<Dim>(*r.polygon, m, delassus, scale, u, friction, limit, impulse, next);
       answer.status = judged(answer.residual, r.tolerance);
     };
     const auto follow_path = [&](int attempt) {
