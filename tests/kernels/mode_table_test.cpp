@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,11 +64,13 @@ class ModeTables : public test::ModelTest {
     }
     std::vector<double> next(static_cast<std::size_t>(rows_));
     const double* const u = z.data();
-    return batch_.dimension == 2
-               ? certificate::step_residual<2>(run_.polygon, m_, delassus.data(), u, view_.friction,
-                                               u + rows_, impulse.data(), next.data())
-               : certificate::step_residual<3>(run_.polygon, m_, delassus.data(), u, view_.friction,
-                                               u + rows_, impulse.data(), next.data());
+    const auto of = [&](auto dimension) {
+      return certificate::step_residual<dimension()>(run_.polygon, m_, delassus.data(), view_.scale,
+                                                     u, view_.friction, u + rows_, impulse.data(),
+                                                     next.data());
+    };
+    return batch_.dimension == 2 ? of(std::integral_constant<int, 2>{})
+                                 : of(std::integral_constant<int, 3>{});
   }
 
   const ImpactBatch batch_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "support/from_environment.hpp"
 #include "support/integer_programs.hpp"
 #include "support/qp_page.hpp"
+#include "support/random_problems.hpp"
 
 // Quadratic programs that are ill-posed on purpose, of known truth: contradictions by little,
 // rounding in place of zeros, Hessians that are convex on the equations only, variables fixed far
@@ -328,6 +330,68 @@ TEST(NearlyParallel, RowsWithoutAPointAreNotMet) {
       EXPECT_TRUE(status != "solved" && status != "unbounded")
           << to_string(method) << ": " << status;
     }
+  }
+}
+
+// A row of small integers that is a sum of others and contradicts what they ask by 2^-28 to 2^-20,
+// where the objective falls along a ray of them all: never solved, never unbounded. Proven where
+// the contradiction is more than the tolerance of its terms.
+TEST(Combinations, OfRowsThatContradictThemByLittleAreNoUnboundedProblems) {
+  constexpr int kVariables = 7, kRows = 4;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  test::Generator random(static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1)) +
+                         40);
+  const int problems = test::from_environment("CAROM_TRUST_PROBLEMS", 400);
+  const auto integers = [&](int rows, int columns, int most) {
+    test::Matrix of(rows, columns);
+    for (double& entry : of.reshaped()) entry = random.integer(-most, most);
+    return of;
+  };
+  std::vector<double> hessian, vector, matrix, lower, upper;
+  const auto append = [](std::vector<double>& to, const test::Matrix& values) {
+    to.insert(to.end(), values.data(), values.data() + values.size());
+  };
+  int clear = 0;
+  for (int p = 0; p < problems; ++p) {
+    test::Matrix rows = integers(kRows, kVariables, 3);
+    test::Matrix weight(1, kRows - 1);
+    for (double& w : weight.reshaped()) w = random.integer(1, 3);
+    rows.row(kRows - 1) = weight * rows.topRows(kRows - 1);
+    const test::Matrix met = rows * integers(kVariables, 1, 3);
+    const int digits = random.integer(20, 28);
+    if (digits <= 24) ++clear;
+    const test::Matrix half = integers(p % 2, kVariables, 2);
+    append(hessian, half.transpose() * half);
+    append(vector, integers(1, kVariables, 3));
+    append(matrix, rows);
+    for (int i = 0; i < kRows; ++i) {
+      const bool last = i == kRows - 1;
+      lower.push_back(last ? -kInfinity : met(i, 0));
+      upper.push_back(last ? met(i, 0) - std::ldexp(1.0, -digits) : kInfinity);
+    }
+  }
+  QpBatch batch;
+  batch.problems = problems;
+  batch.variables = kVariables;
+  batch.rows = kRows;
+  batch.hessian = Buffer<double>::from(hessian);
+  batch.vector = Buffer<double>::from(vector);
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.lower = Buffer<double>::from(lower);
+  batch.upper = Buffer<double>::from(upper);
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::admm,
+                                QpMethod::active_set, QpMethod::lemke}) {
+    QpSettings settings;
+    settings.method = method;
+    const QpResult result = solve_qp(batch, settings);
+    int proven = 0;
+    for (int p = 0; p < problems; ++p) {
+      const Status status = result.status.host()[at(p)];
+      EXPECT_NE(to_string(status), "solved") << to_string(method) << " " << p;
+      EXPECT_NE(to_string(status), "unbounded") << to_string(method) << " " << p;
+      proven += status == Status::infeasible ? 1 : 0;
+    }
+    EXPECT_GE(proven, clear * 9 / 10) << to_string(method);
   }
 }
 

@@ -123,7 +123,8 @@ class QpFinish {
       answer.status = Status::inaccurate;
     }
     if (answer.status == Status::unbounded && convex_ &&
-        second_look().doubts_point(proof_, settings.tolerance)) {
+        second_look().may_be_far(proof_, settings.tolerance) &&
+        (second_look().has_near_parallels() || !settles(settings.tolerance))) {
       decide_again(answer, settings);
     }
     if (is_proven(answer.status)) answer.residual = proof_;
@@ -412,6 +413,12 @@ class QpFinish {
     } else {
       back_to_first();
     }
+  }
+  /// Whether the point of an unbounded problem is near one that meets the rows: it is that one
+  /// then.
+  CAROM_CALL bool settles(double tolerance) {
+    return shape_.cones > 0 ||
+           (settle_point(lanes_, shape_, view_, at_.point) && is_unbounded(tolerance));
   }
   /// Unbounded only if the exact method says so of the numbers as given.
   CAROM_CALL void decide_again(QpVerdict& answer, const QpTaskSettings& settings) {

@@ -317,6 +317,42 @@ CAROM_CALL double ray_residual(const Lanes& lanes, const QpShape& shape, const Q
       [&] { return shape.cones > 0 ? -1 : ray_fault(lanes, shape, view, d); });
 }
 
+/// Moves a point that all but meets the rows, none of a cone, onto them: each that is missed is met
+/// in turn, again and again. False where that does not end within rounding of the rows' terms.
+template <class Lanes, class Data, class Memory>
+CAROM_CALL bool settle_point(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+                             const Memory& point) {
+  constexpr int kSweeps = 300;
+  constexpr double kRounding = 0x1p-49;
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    bool met = true;
+    for (int i = 0; i < shape.rows; ++i) {
+      const int first = shape.row_first[i], end = shape.row_first[i + 1];
+      const auto entry = [&](int t) {
+        return view.matrix[static_cast<long>(i) * shape.variables + shape.column[t]];
+      };
+      double sum = 0.0, terms = 0.0, square = 0.0;
+      for (int t = first; t < end; ++t) {
+        const double term = entry(t) * point[shape.column[t]];
+        sum += term;
+        terms += magnitude(term);
+        square = fused(entry(t), entry(t), square);
+      }
+      const double bound = smaller(larger(sum, view.lower[i]), view.upper[i]);
+      if (magnitude(bound - sum) <= kRounding * (terms + magnitude(bound))) continue;
+      met = false;
+      if (!(square > 0.0)) return false;
+      const double step = (bound - sum) / square;
+      lanes.for_each(end - first, [&](int t) {
+        double& x = point[shape.column[first + t]];
+        x = fused(step, entry(first + t), x);
+      });
+    }
+    if (met) return true;
+  }
+  return false;
+}
+
 /// The same from a point that meets the rows: the larger one of both residuals.
 /// work: qp_judge_workspace; spare: [n].
 template <class Lanes, class Data, class Memory>

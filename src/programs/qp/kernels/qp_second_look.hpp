@@ -44,10 +44,12 @@ class QpSecondLook {
     }
     return slipped() > kObjective * tolerance * objective_terms();
   }
-  /// Whether a point of an unbounded problem, within `residual`, may be far from all that there
-  /// are.
-  [[nodiscard]] CAROM_CALL bool doubts_point(double residual, double tolerance) const {
-    return may_be_far(residual, tolerance) && has_near_parallels();
+  /// A residual that is more than rounding, of a problem that the exact method takes.
+  [[nodiscard]] CAROM_INLINE bool may_be_far(double residual, double tolerance) const {
+    return qp_takes_refinement(shape_) && residual > kSeenByRounding * tolerance;
+  }
+  [[nodiscard]] CAROM_CALL bool has_near_parallels() const {
+    return qp_has_near_parallels(shape_, [&](int i, int j) { return matrix(i, j); });
   }
   [[nodiscard]] CAROM_CALL bool wants_refinement(double residual, double tolerance) const {
     return qp_wants_refinement(shape_, residual, tolerance,
@@ -57,19 +59,12 @@ class QpSecondLook {
  private:
   static constexpr double kObjective = 1e3;  // tolerances that the objective may be off by
 
-  /// A residual that is more than rounding, of a problem that the exact method takes.
-  [[nodiscard]] CAROM_INLINE bool may_be_far(double residual, double tolerance) const {
-    return qp_takes_refinement(shape_) && residual > kSeenByRounding * tolerance;
-  }
   /// Rows hold numbers in their own columns only.
   [[nodiscard]] CAROM_CALL double matrix(int i, int j) const {
     for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
       if (shape_.column[t] == j) return view_.matrix[static_cast<long>(i) * shape_.variables + j];
     }
     return 0.0;
-  }
-  [[nodiscard]] CAROM_CALL bool has_near_parallels() const {
-    return qp_has_near_parallels(shape_, [&](int i, int j) { return matrix(i, j); });
   }
   [[nodiscard]] CAROM_CALL double objective_terms() const {
     const long n = shape_.variables;
