@@ -87,22 +87,8 @@ class PackLcpDerivative : PackProblems<Isa> {
   /// done(j, sum, size): sum = add_j + sum_i M_ij y_i and the magnitudes of its terms.
   template <class Done>
   CAROM_INLINE void each_transposed(const double* add, const double* y, Done&& done) const {
-    each_four(n_, [&](int j, auto columns) {
-      constexpr int kColumns = decltype(columns)::value;
-      Pack sum[kColumns], size[kColumns];
-      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
-      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
-      const double* at = matrix_ + static_cast<long>(j) * kWidth;
-      for (int i = 0; i < n_; ++i, at += static_cast<long>(n_) * kWidth) {
-        const Pack by = get(y, i);
-        for (int c = 0; c < kColumns; ++c) {
-          const Pack term = get(at, c) * by;
-          sum[c] = sum[c] + term;
-          size[c] = size[c] + magnitude(term);
-        }
-      }
-      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
-    });
+    Lanes::each_transposed(
+        matrix_, n_, n_, [](int i) { return i; }, add, y, done);
   }
   [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(mode_, i) > Pack(0.0); }
   /// Values of good lanes to their problems.

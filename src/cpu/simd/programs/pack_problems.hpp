@@ -77,6 +77,30 @@ class PackProblems {
       for (int r = 0; r < kRows; ++r) done(i + r, sum[r], size[r]);
     });
   }
+  /// The same over the columns of M, as far as they have rows row(0), ..., row(count - 1): done(j,
+  /// sum, size) with sum = add_j + sum_k M_row(k),j v_row(k).
+  template <class Row, class Done>
+  static CAROM_INLINE void each_transposed(const double* matrix, int n, int count, Row&& row,
+                                           const double* add, const double* v, Done&& done) {
+    const long stride = static_cast<long>(n) * kWidth;
+    each_four(n, [&](int j, auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      Pack sum[kColumns], size[kColumns];
+      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
+      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
+      for (int k = 0; k < count; ++k) {
+        const int i = row(k);
+        const Pack by = get(v, i);
+        const double* from = matrix + i * stride;
+        for (int c = 0; c < kColumns; ++c) {
+          const Pack term = get(from, j + c) * by;
+          sum[c] = sum[c] + term;
+          size[c] = size[c] + magnitude(term);
+        }
+      }
+      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
+    });
+  }
   /// What is missing of a sum whose terms have this size; zero where nothing is.
   static CAROM_INLINE Pack share_of(Pack sum, Pack size) {
     const Pack missing = magnitude(sum);

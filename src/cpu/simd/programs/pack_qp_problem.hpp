@@ -12,7 +12,6 @@ template <class Isa>
 class PackQpProblem : protected PackProblems<Isa> {
  protected:
   using Lanes = PackProblems<Isa>;
-  using Lanes::each_four;
   using Lanes::fetch;
   using Lanes::get;
   using Lanes::kWidth;
@@ -67,23 +66,8 @@ class PackQpProblem : protected PackProblems<Isa> {
       used_[count] = i;
       count += static_cast<int>(any_of(get(v, i) != Pack(0.0)));
     }
-    const long stride = static_cast<long>(n_) * kWidth;
-    each_four(n_, [&](int j, auto columns) {
-      constexpr int kColumns = decltype(columns)::value;
-      Pack sum[kColumns], size[kColumns];
-      for (int c = 0; c < kColumns; ++c) sum[c] = get(add, j + c);
-      for (int c = 0; c < kColumns; ++c) size[c] = magnitude(sum[c]);
-      for (int k = 0; k < count; ++k) {
-        const Pack by = get(v, used_[k]);
-        const double* row = at_.rows + used_[k] * stride;
-        for (int c = 0; c < kColumns; ++c) {
-          const Pack term = get(row, j + c) * by;
-          sum[c] = sum[c] + term;
-          size[c] = size[c] + magnitude(term);
-        }
-      }
-      for (int c = 0; c < kColumns; ++c) done(j + c, sum[c], size[c]);
-    });
+    Lanes::each_transposed(
+        at_.rows, n_, count, [this](int k) { return used_[k]; }, add, v, done);
   }
 
   [[nodiscard]] CAROM_INLINE Mask is_held(int i) const { return get(at_.mode, i) > Pack(0.0); }
