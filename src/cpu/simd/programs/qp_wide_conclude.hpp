@@ -1,5 +1,7 @@
 #pragma once
 
+#include <carom/device/lanes.hpp>
+
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/programs/qp_wide_rows.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
@@ -7,19 +9,9 @@
 
 namespace carom::cpu::simd {
 
+/// One lane; Isa keeps the instruction sets' translation units apart.
 template <class Isa>
-struct IsaQpLane {
-  template <class F>
-  CAROM_INLINE void for_each(int count, F&& f) const {
-    for (int i = 0; i < count; ++i) f(i);
-  }
-  template <class F>
-  CAROM_INLINE void for_each_2d(int rows, int columns, F&& f) const {
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j) f(i, j);
-    }
-  }
-};
+struct IsaQpLane : kernels::SingleLane {};
 
 /// Writes a certified answer of QpWideActiveSet to problem p where it leaves nothing to do.
 template <class Isa>

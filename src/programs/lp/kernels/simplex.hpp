@@ -176,12 +176,7 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
 
   /// x and y of a solved problem in the caller's units. x: [n]; y: [m].
   CAROM_CALL void read(double* x, double* y) const {
-    lanes_.for_each(n_, [&](int j) { x[j] = at().value[j] * at().scale[j]; });
-    lanes_.for_each(m_, [&](int i) {
-      const int j = basic_[i];
-      if (j < n_)
-        x[j] = smaller(larger(at().basic_value[i], at().lower[j]), at().upper[j]) * at().scale[j];
-    });
+    read_point(x);
     read_prices(y);
   }
   /// x without y, of an unbounded problem.

@@ -111,6 +111,19 @@ class QpFace : public QpFaceEquations<Real> {
   }
 
  private:
+  /// check(values, first, size, face) of each half-space and cone of the slacks and duals that the
+  /// kind of face has.
+  template <class Check>
+  CAROM_INLINE void each_with_face(Check&& check) const {
+    const bool with_u = kind_ != QpFaceKind::contradiction;
+    const bool with_z = kind_ != QpFaceKind::ray;
+    const auto both = [&](int first, int size) {
+      if (with_u) check(s_, first, size, slack_face_[first]);
+      if (with_z) check(z, first, size, dual_face_[first]);
+    };
+    for (int e = 0; e < p_.halves; ++e) both(e, 1);
+    iterate_.for_cones(both);
+  }
   using Base::linearise;
   using Base::p_, Base::iterate_, Base::kind_, Base::columns_, Base::s_, Base::place_, Base::owner_;
   using Base::slack_face_, Base::dual_face_, Base::table_;
@@ -153,31 +166,20 @@ class QpFace : public QpFaceEquations<Real> {
 
   /// Whether what is not zero on the face is on its side.
   [[nodiscard]] CAROM_CALL bool is_inside() {
-    const bool with_u = kind_ != QpFaceKind::contradiction;
-    const bool with_z = kind_ != QpFaceKind::ray;
-    if (with_u) find_slacks();
+    if (kind_ != QpFaceKind::contradiction) find_slacks();
     bool good = true;
     const auto check = [&](const Real* values, int first, int size, int face) {
       const Real* const v = values + first;
       if (face == inside) good = good && v[0] >= soc::tail_norm(v, size);
       if (face == boundary) good = good && v[0] > Real(0.0);
     };
-    for (int e = 0; e < p_.halves; ++e) {
-      if (with_u) check(s_, e, 1, slack_face_[e]);
-      if (with_z) check(z, e, 1, dual_face_[e]);
-    }
-    iterate_.for_cones([&](int first, int size) {
-      if (with_u) check(s_, first, size, slack_face_[first]);
-      if (with_z) check(z, first, size, dual_face_[first]);
-    });
+    each_with_face(check);
     return good;
   }
   /// Whether what is not on a boundary is clear of it. A slack that is within its cone by rounding
   /// only belongs to the boundary, where the equations of that face decide: two cones that meet in
   /// a boundary have points within 1e-14 of both, of any tangential part up to 1e-7.
   [[nodiscard]] CAROM_CALL bool is_clear() const {
-    const bool with_u = kind_ != QpFaceKind::contradiction;
-    const bool with_z = kind_ != QpFaceKind::ray;
     bool clear = true;
     const double most = larger(1.0, larger(largest(s_), largest(z)));
     const auto check = [&](const Real* values, int first, int size, int face) {
@@ -191,14 +193,7 @@ class QpFace : public QpFaceEquations<Real> {
       // Where its partner vanishes no equation holds it there.
       if (face == boundary) clear = clear && margin >= -kOnCone * head;
     };
-    for (int e = 0; e < p_.halves; ++e) {
-      if (with_u) check(s_, e, 1, slack_face_[e]);
-      if (with_z) check(z, e, 1, dual_face_[e]);
-    }
-    iterate_.for_cones([&](int first, int size) {
-      if (with_u) check(s_, first, size, slack_face_[first]);
-      if (with_z) check(z, first, size, dual_face_[first]);
-    });
+    each_with_face(check);
     return clear;
   }
   [[nodiscard]] CAROM_CALL double right_side(int rows) const {
