@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include <carom/certificate.hpp>
-
-#include "reference/impact/event_draws.hpp"
 #include "reference/impact/event_sizes.hpp"
+#include "reference/impact/event_walk.hpp"
 
 namespace carom::reference {
 
@@ -41,70 +38,12 @@ std::vector<Part> options(const ContactSigns& signs) {
   return parts;
 }
 
-// End of a cycle of events.
-struct Cycle {
-  Vector u, impulse;
-  double length;
-  std::vector<bool> zeros;  // rows that vanished within
-  int events;
-};
-
-class Walk {
+class PlanarWalk : public EventWalk {
  public:
-  Walk(const Mechanism& mechanism, const ImpactSettings& settings, std::uint32_t problem,
-       std::int64_t sample, Stores* stores)
-      : mechanism_(mechanism),
-        settings_(settings),
-        stores_(stores),
-        m_(mechanism.contacts()),
-        u_(mechanism.jacobian * mechanism.velocity),
-        size_(u_.cwiseAbs().maxCoeff()),
-        draws_(m_, settings.seed, problem, sample) {
-    for (int i = 0; i < m_; ++i) {
-      const double own = mechanism.delassus(i, i);
-      if (own > 0.0) longest_ = std::max(longest_, size_ / own);
-    }
-    if (longest_ == 0.0) longest_ = 1.0;
-    u_ = (u_.array().abs() <= kRounding * size_).select(0.0, u_);
-    result_.impulse = Vector::Zero(2 * m_);
-    result_.velocity = mechanism.velocity;
-  }
-
-  Trajectory operator()(bool keep_path) {
-    record(keep_path);
-    const int most = stores_ != nullptr ? kMostBounces : kMostPieces;
-    while (unfinished() && result_.steps < most) {
-      if (!(draws_.left > 0.0)) begin_stretch();
-      if (draws_.policy) draws_.apply_policy(pushers(false), states());
-      const std::optional<Motion> motion = next_motion();
-      if (motion) {
-        move(*motion);
-      } else if (++redrawn_ > kMostRedrawn) {
-        return finished(TrajectoryStatus::failed);
-      } else {
-        draws_.spoil();
-      }
-      ++result_.steps;
-      record(keep_path);
-    }
-    return finished(unfinished() ? TrajectoryStatus::max_steps : TrajectoryStatus::terminated);
-  }
+  using EventWalk::EventWalk;
 
  private:
-  [[nodiscard]] bool filled(int i) const { return stores_ != nullptr && stores_->filled(i); }
-  [[nodiscard]] bool may_push(int i) const { return u_[i] <= 0.0 || filled(i); }
-  [[nodiscard]] bool unfinished() const {
-    for (int i = 0; i < m_; ++i) {
-      if (u_[i] < 0.0 || filled(i)) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] Vector pushers(bool held) const {
-    return stores_ != nullptr ? stores_->pushers(u_, draws_, held, size_) : u_;
-  }
-
-  // What a policy knows the contacts' states by.
-  [[nodiscard]] std::vector<int> states() const {
+  [[nodiscard]] std::vector<int> states() const override {
     std::vector<int> states;
     for (int i = 0; i < m_; ++i) {
       const ContactSigns signs = signs_of(u_, m_, i);
@@ -118,24 +57,10 @@ class Walk {
     return states;
   }
 
-  void record(bool keep_path) {
-    if (!keep_path) return;
-    result_.velocity = mechanism_.velocity + mechanism_.response * result_.impulse;
-    auto& path = result_.path;
-    if (static_cast<int>(path.size()) > settings_.max_steps) path.pop_back();
-    path.push_back(result_.velocity);
-    if (stores_ == nullptr) return;
-    result_.pieces.resize(path.size() - 1);
-    result_.pieces.push_back(stores_->take_piece());
-  }
-
-  void begin_stretch() {
-    const int pieces = stores_ != nullptr ? result_.steps : 0;
-    const int longer = std::min(pieces / kPiecesOfLength, kMostDoublings);
-    draws_.next_stretch(pushers(false), std::ldexp(longest_, longer),
-                        stores_ != nullptr ? kHalvingsOfStores : kHalvings);
-    events_ = 0;
-    cycles_.clear();
+  bool step() override {
+    const std::optional<Motion> motion = next_motion();
+    if (motion) move(*motion);
+    return motion.has_value();
   }
 
   [[nodiscard]] std::optional<Motion> next_motion() const {
@@ -252,7 +177,7 @@ class Walk {
     std::vector<double> until(2 * static_cast<std::size_t>(m_),
                               std::numeric_limits<double>::infinity());
     for (int k = 0; k < 2 * m_; ++k) {
-      const bool separates = k >= m_ && !may_push(k - m_);
+      const bool separates = k >= m_ && leaves(k - m_);
       if (!separates && u_[k] * motion.rate[k] < 0.0) {
         until[static_cast<std::size_t>(k)] = -u_[k] / motion.rate[k];
       }
@@ -289,23 +214,7 @@ class Walk {
       certify(motion, next, length);
     }
     u_ = stores_ != nullptr ? stores_->rounded(next) : next;
-    result_.impulse += length * motion.impulse;
-    draws_.left = event ? draws_.left - length : 0.0;
-    cycle_length_ += length;
-    ++events_;
-    if (stores_ != nullptr) return end_stretch();
-    if (event && events_ > (draws_.policy ? kPolicyCycles : kCyclesFrom)) {
-      watch(static_cast<int>(first - until.begin()));
-    }
-    if (draws_.policy && events_ >= kPolicyEvents) draws_.spoil();
-  }
-
-  // Where nothing with a weight may push any more, or the stretch goes on for long.
-  void end_stretch() {
-    bool able = false;
-    for (int i = 0; i < m_; ++i) able = able || (draws_.weight[i] > 0.0 && may_push(i));
-    if (!able && !draws_.policy) draws_.left = 0.0;
-    if (events_ >= 2 * kPolicyEvents) draws_.spoil();
+    finish_piece(motion.impulse, length, event, static_cast<int>(first - until.begin()));
   }
 
   // (39), (40) at both ends of a piece, and that it gains no energy.
@@ -326,122 +235,33 @@ class Walk {
         }
       }
     }
-    const double work = 0.5 * length * motion.impulse.dot(u_ + next);
-    const double energy = mechanism_.kinetic_energy(mechanism_.velocity);
-    if (work >
-        1e-12 * length * motion.impulse.cwiseAbs().dot((u_ + next).cwiseAbs()) + 1e-15 * energy) {
-      wrong = std::max(wrong, work / energy);
-    }
-    result_.residual = std::max(result_.residual, wrong);
+    certify_energy(motion.impulse, next, length, wrong);
   }
 
-  // Cycles of events between zeros of one row that repeat themselves, smaller by one ratio, end in
-  // the limit of a geometric series.
-  void watch(int row) {
-    if (cycles_.empty()) {
-      row_ = row;
-      cycle_events_ = 0;
-      cycle_length_ = 0.0;
-      zeros_.assign(2 * static_cast<std::size_t>(m_), false);
+  void note_vanished(Vanished& vanished) const override {
+    for (int i = 0; i < m_; ++i) {
+      if (u_[i] == 0.0) vanished[at(i)].insert(-1);
+      if (u_[m_ + i] == 0.0) vanished[at(i)].insert(0);
     }
+  }
+
+  bool settle(const Vanished& vanished, const Vector& limit) override {
+    Vector next = limit;
     for (int k = 0; k < 2 * m_; ++k) {
-      if (u_[k] == 0.0) zeros_[static_cast<std::size_t>(k)] = true;
+      const bool vanishes = vanished[at(k % m_)].count(k < m_ ? -1 : 0) != 0;
+      if (vanishes ? !(std::abs(next[k]) <= kSettled * size_) : next[k] * u_[k] < 0.0) return false;
+      if (vanishes) next[k] = 0.0;
     }
-    ++cycle_events_;
-    if (row != row_) {
-      if (cycle_events_ > kCyclesFrom) cycles_.clear();
-      return;
-    }
-    cycles_.push_back({u_, result_.impulse, cycle_length_, zeros_, cycle_events_});
-    zeros_.assign(2 * static_cast<std::size_t>(m_), false);
-    cycle_events_ = 0;
-    cycle_length_ = 0.0;
-    if (cycles_.size() > 3) cycles_.pop_front();
-    if (cycles_.size() == 3) take_limit();
+    u_ = next;
+    return true;
   }
-
-  void take_limit() {
-    const Cycle &a = cycles_[0], &b = cycles_[1], &c = cycles_[2];
-    const double ratio = c.length / b.length;
-    if (c.zeros != b.zeros || c.events != b.events || !(ratio < kSlowest)) return;
-    const Vector before = b.u - a.u, after = c.u - b.u;
-    if (!((after - ratio * before).cwiseAbs().maxCoeff() <=
-          kSameShape * before.cwiseAbs().maxCoeff())) {
-      return;
-    }
-    const double more = ratio / (1.0 - ratio);
-    if (!(more * c.length < draws_.left)) return;
-    Vector limit = u_ + more * after;
-    for (int k = 0; k < 2 * m_; ++k) {
-      const bool vanishes = c.zeros[static_cast<std::size_t>(k)];
-      if (vanishes ? !(std::abs(limit[k]) <= kSettled * size_) : limit[k] * u_[k] < 0.0) return;
-      if (vanishes) limit[k] = 0.0;
-    }
-    u_ = limit;
-    result_.impulse += more * (c.impulse - b.impulse);
-    draws_.left -= more * c.length;
-    cycles_.clear();
-    ++result_.pivots;
-  }
-
-  Trajectory finished(TrajectoryStatus status) {
-    result_.status = status;
-    result_.velocity = mechanism_.velocity + mechanism_.response * result_.impulse;
-    result_.contact_velocity = u_;
-    if (size_ > 0.0) {
-      const Vector difference = mechanism_.jacobian * result_.velocity - u_;
-      result_.residual = std::max(result_.residual, difference.cwiseAbs().maxCoeff() / size_);
-    }
-    if (stores_ != nullptr) {
-      if (status == TrajectoryStatus::terminated) {
-        result_.residual = std::max(result_.residual, stores_->missed(result_.velocity));
-      }
-      result_.bounces = stores_->bounces();
-    }
-    if (status == TrajectoryStatus::failed ||
-        !certificate::within(result_.residual, settings_.residual_tolerance)) {
-      result_.status = TrajectoryStatus::failed;
-      result_.residual = std::numeric_limits<double>::infinity();
-    }
-    return std::move(result_);
-  }
-
-  const Mechanism& mechanism_;
-  const ImpactSettings& settings_;
-  Stores* stores_;
-  int m_;
-  Vector u_;
-  double size_;
-  double longest_ = 0.0;
-  EventDraws draws_;
-  Trajectory result_;
-  int redrawn_ = 0, events_ = 0;
-  std::deque<Cycle> cycles_;
-  int row_ = -1, cycle_events_ = 0;
-  double cycle_length_ = 0.0;
-  std::vector<bool> zeros_;
 };
 
 }  // namespace
 
-EventSimulator::EventSimulator(const Mechanism& mechanism, const ImpactSettings& settings,
-                               std::uint32_t problem)
-    : mechanism_(mechanism), settings_(settings), problem_(problem) {}
-
-Trajectory EventSimulator::run(std::int64_t sample, bool keep_path) const {
-  if (mechanism_.contacts() == 0) {
-    Trajectory still;
-    still.status = TrajectoryStatus::terminated;
-    still.velocity = mechanism_.velocity;
-    if (keep_path) still.path.push_back(still.velocity);
-    return still;
-  }
-  if (!has_stores(mechanism_.problem)) {
-    return Walk(mechanism_, settings_, problem_, sample, nullptr)(keep_path);
-  }
-  Mechanism own = mechanism_;
-  Stores stores(own, settings_, problem_, sample);
-  return Walk(own, settings_, problem_, sample, &stores)(keep_path);
+Trajectory follow_planar_events(const Mechanism& mechanism, const ImpactSettings& settings,
+                                std::uint32_t problem, std::int64_t sample, bool keep_path) {
+  return walk_events<PlanarWalk>(mechanism, settings, problem, sample, keep_path);
 }
 
 }  // namespace carom::reference

@@ -11,7 +11,6 @@
 #include "core/random.hpp"
 #include "impact/backends.hpp"
 #include "reference/impact/events.hpp"
-#include "reference/impact/polygon_events.hpp"
 #include "reference/impact/releases.hpp"
 #include "reference/impact/trajectory.hpp"
 
@@ -176,8 +175,6 @@ void Run::sample_problem(std::int64_t index) {
                                                 : step_size_of(mechanism, before, settings_);
     const Simulator simulator(mechanism, settings_, facts.step_size, epsilon, number_of_problem,
                               sobol_.empty() ? nullptr : sobol_.data());
-    const EventSimulator events(mechanism, settings_, number_of_problem);
-    const PolygonEventSimulator polygon_events(mechanism, settings_, number_of_problem);
     const bool bounces = has_stores(mechanism.problem);
     const bool few = batch_.dimension == 2 && batch_.contacts <= 4 &&
                      !(bounces && (settings_.law != RestitutionLaw::stronge || settings_.vary ||
@@ -197,8 +194,8 @@ void Run::sample_problem(std::int64_t index) {
         const std::int64_t number = settings_.first_sample + begin + i;
         const bool keep_path = begin + i < settings_.keep_paths;
         if (follows_events) {
-          sample.trajectory =
-              few ? events.run(number, keep_path) : polygon_events.run(number, keep_path);
+          const auto follow = few ? follow_planar_events : follow_polygon_events;
+          sample.trajectory = follow(mechanism, settings_, number_of_problem, number, keep_path);
         } else if (bounces) {
           sample.trajectory = releases.run(number, keep_path);
         } else {
