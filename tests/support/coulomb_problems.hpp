@@ -57,18 +57,6 @@ inline long double coulomb_violation(const CoulombProblem& p, const std::vector<
   return worst;
 }
 
-/// The largest |W||r| over |q|: how far away the answer lies.
-inline long double coulomb_reach(const CoulombProblem& p, const std::vector<double>& r) {
-  const std::size_t n = r.size();
-  long double most = 0, q = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    q = std::max(q, std::fabs(static_cast<long double>(p.vector[i])));
-    for (std::size_t j = 0; j < n; ++j)
-      most = std::max(most, std::fabs(static_cast<long double>(p.matrix[i * n + j]) * r[j]));
-  }
-  return most / q;
-}
-
 class CoulombProblems {
  public:
   explicit CoulombProblems(unsigned seed) : engine_(seed) {}

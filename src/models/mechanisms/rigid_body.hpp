@@ -164,7 +164,6 @@ struct LevelContactOf {
   T r[3];
   int begin = 0, end = 6;
 };
-using LevelContact = LevelContactOf<double>;
 
 /// Body with principal inertias whose points touch the plane z = 0. Derived: force, potential,
 /// constraint.

@@ -46,9 +46,8 @@ class EventRanges {
   using Rules = kernels::EventRules;
 
  public:
-  static constexpr int kFaces = kernels::event_modes(M);  // seven states a contact
-
-  /// faces: [kFaces], forgotten where one has not been met.
+  /// faces: [kernels::event_modes(M)], seven states a contact, forgotten where one has not been
+  /// met.
   CAROM_INLINE EventRanges(const Table& table, const double* friction, EventFace* faces)
       : table_(table), friction_(friction), faces_(faces) {}
 
