@@ -180,9 +180,9 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask moment_refuses(bool rates, bool geometry);
   /// x := M^-1 x.
   CAROM_HOST_DEVICE void over_mass(V* x) const;
-  /// The same of vectors one behind the other, M full.
+  /// The same of some vectors, M full.
   template <int kVectors>
-  CAROM_HOST_DEVICE void vectors_over_mass(V* x) const;
+  CAROM_HOST_DEVICE void vectors_over_mass(V* const* x) const;
 
   CAROM_HOST_DEVICE void flow();
 
@@ -226,7 +226,8 @@ class StepDerivative {
   CAROM_HOST_DEVICE void solve_transposed(V* x) const;
   /// That of J with rows and columns of size one.
   [[nodiscard]] CAROM_HOST_DEVICE V condition() const;
-  CAROM_HOST_DEVICE void fill_matrix();
+  /// sliding: only rows that slide in some lane, whose equations change with the flow.
+  CAROM_HOST_DEVICE void fill_matrix(bool sliding);
   /// f(l, E_F entry (k, l)).
   template <class F>
   CAROM_INLINE void each_flow(int k, F&& f) const {

@@ -64,11 +64,11 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     if (stale || (slides_ && report.shift > kFactorsKept)) {
       good = assemble();
     } else if (slides_) {
-      fill_matrix();
+      fill_matrix(true);
     }
   } else {
     good = good & !(slides_ & (report.shift > V(kFactorsKept)));
-    if (any_of(good & slides_)) fill_matrix();
+    if (any_of(good & slides_)) fill_matrix(true);
   }
   if (!any_of(good)) return good;
   finish();
@@ -229,19 +229,27 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(V to
 template <class V>
 CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::assemble() {
   if (by_velocities_) return assemble_by_velocities();
-  fill_matrix();
+  fill_matrix(false);
   return factors_.factor(count_);
 }
 
 template <class V>
-CAROM_HOST_DEVICE void StepDerivative<V>::fill_matrix() {
+CAROM_HOST_DEVICE void StepDerivative<V>::fill_matrix(bool sliding) {
   V* a = factors_.matrix();
   for (int k = 0; k < count_; ++k) {
+    if (sliding && !any_of(has_mode(k, StepMode::slide))) continue;
     V* to = a + static_cast<long>(k) * count_;
-    for (int l = 0; l < count_; ++l) to[l] = V(0.0);
+    bool first_share = true;
     each_flow(k, [&](int l, V share) {
-      for (int m = 0; m < count_; ++m) to[m] += share * w(l, m);
+      const V* from = at_.delassus + static_cast<long>(l) * count_;
+      if (first_share) {
+        for (int m = 0; m < count_; ++m) to[m] = share * from[m];
+      } else {
+        for (int m = 0; m < count_; ++m) to[m] += share * from[m];
+      }
+      first_share = false;
     });
+    for (int l = 0; l < count_ && first_share; ++l) to[l] = V(0.0);
     each_impulse(k, [&](int l, V share) { to[l] += share; });
   }
 }

@@ -46,19 +46,30 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
     }
   }
   for (int j = 0; j < n_; ++j) at_.push[j] = problem_.force[j];
-  over_mass(at_.push);
-  for (int j = 0; j < n_; ++j) at_.push[j] = problem_.velocity[j] + h_ * at_.push[j];
   for (int k = 0; k < count_; ++k) {
     for (int j = first(k); j < last(k); ++j) flexible(k)[j] = jacobian(k)[j];
     if (!shape_.diagonal) continue;
     for (int j = first(k); j < last(k); ++j) flexible(k)[j] *= at_.mass[j];
   }
-  if (!shape_.diagonal) {  // several at a time, whose chains of operations run side by side
-    constexpr int kSideBySide = 4;
-    int k = 0;
-    for (; k + kSideBySide <= count_; k += kSideBySide) vectors_over_mass<kSideBySide>(flexible(k));
-    for (; k < count_; ++k) over_mass(flexible(k));
+  if (shape_.diagonal) {
+    over_mass(at_.push);
+  } else {  // several at a time, whose chains of operations run side by side
+    V* x[4];
+    for (int k = 0; k <= count_; k += 4) {
+      const int left = count_ + 1 - k;
+      for (int i = 0; i < left && i < 4; ++i) x[i] = k + i < count_ ? flexible(k + i) : at_.push;
+      if (left >= 4) {
+        vectors_over_mass<4>(x);
+      } else if (left == 3) {
+        vectors_over_mass<3>(x);
+      } else if (left == 2) {
+        vectors_over_mass<2>(x);
+      } else {
+        vectors_over_mass<1>(x);
+      }
+    }
   }
+  for (int j = 0; j < n_; ++j) at_.push[j] = problem_.velocity[j] + h_ * at_.push[j];
   moving_ = V(0.0) < V(0.0);
   for (int k = 0; k < count_; ++k) {
     at_.moment[k] = V(0.0);
@@ -195,37 +206,28 @@ CAROM_HOST_DEVICE void StepDerivative<V>::over_mass(V* x) const {
     for (int i = 0; i < n_; ++i) x[i] *= at_.mass[i];
     return;
   }
-  for (int i = 0; i < n_; ++i) {
-    V sum = x[i];
-    for (int j = 0; j < i; ++j) sum -= at_.mass[i * n_ + j] * x[j];
-    x[i] = sum * at_.mass[i * n_ + i];
-  }
-  for (int i = n_ - 1; i >= 0; --i) {
-    V sum = x[i];
-    for (int j = i + 1; j < n_; ++j) sum -= at_.mass[j * n_ + i] * x[j];
-    x[i] = sum * at_.mass[i * n_ + i];
-  }
+  vectors_over_mass<1>(&x);
 }
 
 template <class V>
 template <int kVectors>
-CAROM_HOST_DEVICE void StepDerivative<V>::vectors_over_mass(V* x) const {
+CAROM_HOST_DEVICE void StepDerivative<V>::vectors_over_mass(V* const* x) const {
   V sum[kVectors];
   for (int i = 0; i < n_; ++i) {
-    for (int k = 0; k < kVectors; ++k) sum[k] = x[k * n_ + i];
+    for (int k = 0; k < kVectors; ++k) sum[k] = x[k][i];
     for (int j = 0; j < i; ++j) {
       const V entry = at_.mass[i * n_ + j];
-      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k * n_ + j];
+      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k][j];
     }
-    for (int k = 0; k < kVectors; ++k) x[k * n_ + i] = sum[k] * at_.mass[i * n_ + i];
+    for (int k = 0; k < kVectors; ++k) x[k][i] = sum[k] * at_.mass[i * n_ + i];
   }
   for (int i = n_ - 1; i >= 0; --i) {
-    for (int k = 0; k < kVectors; ++k) sum[k] = x[k * n_ + i];
-    for (int j = i + 1; j < n_; ++j) {
+    for (int k = 0; k < kVectors; ++k) sum[k] = x[k][i];
+    for (int j = n_ - 1; j > i; --j) {  // what is known last stands last
       const V entry = at_.mass[j * n_ + i];
-      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k * n_ + j];
+      for (int k = 0; k < kVectors; ++k) sum[k] -= entry * x[k][j];
     }
-    for (int k = 0; k < kVectors; ++k) x[k * n_ + i] = sum[k] * at_.mass[i * n_ + i];
+    for (int k = 0; k < kVectors; ++k) x[k][i] = sum[k] * at_.mass[i * n_ + i];
   }
 }
 

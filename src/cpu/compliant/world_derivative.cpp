@@ -22,6 +22,14 @@ constexpr std::int64_t kBlock = 64;
 /// States [bytes] that a block keeps whole, so that no step is taken again, where nothing is asked.
 constexpr std::int64_t kKeptWhole = 1 << 24;
 
+/// Whether a scenario may take steps without rows.
+bool steps_itself(models::ScenarioKind kind) {
+  return models::detail::visit_scenario(kind, [](auto body) {
+    using Scenario = decltype(body);
+    return &Scenario::template direct<double> != &kernels::ScenarioBase::direct<double>;
+  });
+}
+
 /// What a run has between two steps: the arrays of its worlds.
 struct Between {
   const double* position;
@@ -112,6 +120,7 @@ class RunDerivative {
         count_(end - begin),
         steps_(steps),
         model_(world_model(all.scenario->kind)),
+        steps_itself_(steps_itself(all.scenario->kind)),
         nq_(all.sizes.positions),
         nv_(all.sizes.velocities),
         np_(static_cast<int>(all.scenario->parameters.size())),
@@ -298,6 +307,7 @@ class RunDerivative {
   void back(std::int64_t step, const Between& before, const Between& after) {
     const double h = states_.settings.step_size;
     const auto by_itself = [&](int w) {
+      if (!steps_itself_) return false;
       const double* q = before.position + w * nq_;
       const double* v = before.velocity + w * nv_;
       std::copy_n(q, nq_, at_.data());
@@ -502,6 +512,7 @@ class RunDerivative {
   WorldStates states_;
   std::int64_t begin_, count_, steps_;
   const WorldModel& model_;
+  bool steps_itself_;
   int nq_, nv_, np_, inputs_;
   CompliantSettings solver_;
   DerivativeSettings settings_;

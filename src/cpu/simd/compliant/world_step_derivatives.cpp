@@ -40,6 +40,7 @@ class StepDerivatives {
         bar_(take<V>(inputs_)),
         before_(take<V>(inputs_)),
         pulled_(take<V>(nv_)),
+        nowhere_(take<double>(inputs_)),
         base_(at_) {}
 
   void run() {
@@ -122,7 +123,7 @@ class StepDerivatives {
     if (tape_.full()) return false;
     lead();
     for (int j = 0; j < nq_; ++j) bar_[j] = rate(q[j]);
-    put_lanes([&](int lane, double* to) { put_lane(bar_, nq_ + nv_, lane, to); });
+    put_lanes(nq_ + nv_);
     return true;
   }
   /// (q, v) that a map makes without a step; `more`: their rates besides.
@@ -142,7 +143,7 @@ class StepDerivatives {
       report.margin = r_.touch[world_[lane]] = kernels::kInfinity;
       report.doubtful = 0;
     }
-    put_lanes([&](int lane, double* to) { put_lane(bar_, nq_ + nv_, lane, to); });
+    put_lanes(nq_ + nv_);
     return true;
   }
   /// Rates of all that is on the tape, from those of the inputs.
@@ -294,13 +295,9 @@ class StepDerivatives {
           to = from == rows.jacobian_dot_v ? turning : column(from);
         },
         step.problem, rows);
-    for (int k = 0; k < m; ++k) {
-      double lanes[kWidth];
-      for (int lane = 0; lane < kWidth; ++lane) {
-        lanes[lane] = r_.impulse[1L * world_[lane] * r_.sizes.rows + rows.slot[k]] / r_.step_size;
-      }
-      std::memcpy(&step.force[k], lanes, sizeof lanes);
-    }
+    V* impulse = take<V>(r_.sizes.rows);
+    fetch(impulse, r_.sizes.rows, [&](int w) { return r_.impulse + 1L * w * r_.sizes.rows; });
+    for (int k = 0; k < m; ++k) step.force[k] = impulse[rows.slot[k]] / h;
     double lanes[kWidth];
     store(touch, lanes);
     for (int lane = 0; lane < lanes_; ++lane) {
@@ -441,14 +438,19 @@ class StepDerivatives {
       const Mask good = one.modes(step.force, report) & Mask::from_bits(live_ & solved);
       if (!any_of(good)) return 0;
       const unsigned fine = (good & call(one, report)).bits();
-      for (int lane = 0; lane < lanes_; ++lane) {
-        if ((fine >> lane & 1U) == 0) continue;
+      double residual[kWidth], margin[kWidth], condition[kWidth], shift[kWidth];
+      store(report.residual, residual);
+      store(report.margin, margin);
+      store(report.condition, condition);
+      store(report.shift, shift);
+      for (unsigned left = fine; left != 0; left &= left - 1U) {
+        const int lane = kernels::lowest_bit(left);
         derivatives::Report& to = r_.report[world_[lane]];
         to.status = Smoothness::smooth;
-        to.residual = lane_of(report.residual, lane);
-        to.margin = lane_of(report.margin, lane);
-        to.condition = lane_of(report.condition, lane);
-        to.shift = lane_of(report.shift, lane);
+        to.residual = residual[lane];
+        to.margin = margin[lane];
+        to.condition = condition[lane];
+        to.shift = shift[lane];
         to.doubtful = 0;
       }
       return fine;
@@ -527,22 +529,28 @@ class StepDerivatives {
       lost |= (!(magnitude(sum) < V(kernels::kInfinity))).bits();
       tape_.bar(in_[j].place) = sum;
     }
-    put_lanes([&](int lane, double* to) {
-      const bool by_inputs =
-          (lost >> lane & 1U) != 0 && r_.report[world_[lane]].status < Smoothness::undefined;
-      for (int j = 0; j < inputs_; ++j) {
-        const bool summed = in_[j].place != 0 && !by_inputs;
-        to[j] = lane_of(summed ? tape_.bar(in_[j].place) : bar_[j], lane);
-      }
-      if (by_inputs) one_by_one(rows, by, lane, to);
-    });
+    unsigned by_inputs = 0;
+    for (unsigned left = lost & live_; left != 0; left &= left - 1U) {
+      const int lane = kernels::lowest_bit(left);
+      if (r_.report[world_[lane]].status < Smoothness::undefined) by_inputs |= 1U << lane;
+    }
+    const Mask apart = Mask::from_bits(by_inputs);
+    for (int j = 0; j < inputs_; ++j) {
+      if (in_[j].place != 0) bar_[j] = select(apart, bar_[j], tape_.bar(in_[j].place));
+    }
+    put_lanes(inputs_);
+    for (unsigned left = by_inputs; left != 0; left &= left - 1U) {
+      const int lane = kernels::lowest_bit(left);
+      one_by_one(rows, by, lane, r_.bar + 1L * world_[lane] * inputs_);
+    }
   }
-  /// call(lane, its numbers in r_.bar) of the worlds that went; the others are next.
-  template <class Call>
-  void put_lanes(Call&& call) {
+  /// The first numbers of bar_ to the worlds that went; the others are next.
+  void put_lanes(int count) {
     int taken = 0, left = 0;
     int others[kWidth];
+    double* to[kWidth];
     for (int lane = 0; lane < lanes_; ++lane) {
+      to[lane] = nowhere_;
       if ((live_ >> lane & 1U) == 0) {
         others[left++] = world_[lane];
         continue;
@@ -550,10 +558,11 @@ class StepDerivatives {
       r_.world[r_.done + taken++] = world_[lane];
       Smoothness& status = r_.report[world_[lane]].status;
       if ((kinks_ >> lane & 1U) != 0 && status == Smoothness::smooth) status = Smoothness::kink;
-      call(lane, r_.bar + 1L * world_[lane] * inputs_);
+      to[lane] = r_.bar + 1L * world_[lane] * inputs_;
     }
     for (int i = 0; i < left; ++i) r_.world[r_.done + taken + i] = others[i];
     r_.done += taken;
+    collect<kWidth>(reinterpret_cast<const double*>(bar_), count, lanes_, to);
   }
 
   /// Adds to a lane's gradient what the rows bring, input by input: those along which all is
@@ -595,9 +604,10 @@ class StepDerivatives {
   Number* inverse_mass_;
   Number* force_;
   Number* row_numbers_;
-  V* bar_;     ///< back: gradient in (q', v', p, h), then in (q, v, p, h)
-  V* before_;  ///< (q, v, p, h)
-  V* pulled_;  ///< of v', whatever it reaches
+  V* bar_;           ///< back: gradient in (q', v', p, h), then in (q, v, p, h)
+  V* before_;        ///< (q, v, p, h)
+  V* pulled_;        ///< of v', whatever it reaches
+  double* nowhere_;  ///< [inputs], for lanes that did not go
   std::byte* base_;
   int world_[kWidth];
   int lanes_ = 0;

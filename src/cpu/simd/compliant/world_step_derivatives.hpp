@@ -76,9 +76,9 @@ constexpr long world_steps_reals(const kernels::WorldSizes& s, int parameters, i
              row_values = kernels::constraint_reals(s.rows, s.velocities);
   const long numbers = inputs + 2 * n + row_values;  // of two packs' size
   const long packs = derivatives::step_derivative_reals(s.velocities, s.rows) + 3L * inputs +
-                     8 * n + 3 * row_values + 4L * s.rows + 16;
-  return kLargestPadding * (4L * tape + 2 * numbers + packs + 64) +
-         3 * (inputs + 6 * n + row_values) + world_pullback_reals(s, parameters);
+                     8 * n + 3 * row_values + 5L * s.rows + 16;
+  return kLargestPadding * (4L * tape + 2 * numbers + packs + 64) + 4 * inputs +
+         3 * (6 * n + row_values) + world_pullback_reals(s, parameters);
 }
 constexpr long world_steps_ints(const kernels::WorldSizes& s) {
   return kernels::constraint_ints(s.rows) + derivatives::step_derivative_ints(s.rows);

@@ -39,7 +39,7 @@ constexpr long lcp_pack_factor_reals(long n) {
   return kernels::values_of<derivatives::FactorsLayout>(n) * kLargestPadding;
 }
 constexpr long lcp_derivative_pack_reals(long n) {
-  return lcp_pack_factor_reals(n) + (n * n + 4 * n + 14 * (n + 1)) * kLargestPadding;
+  return lcp_pack_factor_reals(n) + (n * n + 8 * n + 14 * (n + 1)) * kLargestPadding;
 }
 
 }  // namespace carom::cpu::simd

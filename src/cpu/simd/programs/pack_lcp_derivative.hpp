@@ -43,7 +43,7 @@ class PackLcpDerivative : PackProblems<Isa> {
       return taken;
     };
     matrix_ = take(static_cast<long>(n_) * n_);
-    turn_ = take(4L * n_);
+    turn_ = take(8L * n_);
     for (double** vector : {&vector_, &z_, &w_, &unit_, &feel_, &root_, &mode_, &g_, &y_, &r_all_,
                             &dz_, &dw_, &part_, &slack_}) {
       *vector = take(n_ + 1);
@@ -121,7 +121,7 @@ class PackLcpDerivative : PackProblems<Isa> {
     Pack tolerance(r_.rules.margin_tolerance);
     Mask changed = split(tolerance);
     gather();
-    good = good & factors_.factor(most_, Number(count_));
+    good = good & factors_.factor(most_, Number(count_), in_place() ? numbers(mode_) : nullptr);
     for (int k = 0; k < most_; ++k) put(part_, k, -get(part_, k));
     factors_.solve(numbers(part_));
     for (int i = 0; i < n_; ++i) put(r_all_, i, get(z_, i));
@@ -163,10 +163,22 @@ class PackLcpDerivative : PackProblems<Isa> {
     bring(y_, r_.gradient.adjoint);
     bring(z_, r_.gradient.solution);
     report(r_.gradient);
+    if (n_ < kWidth) return write_together(slack);
     const unsigned good = good_.bits();
     for (int lane = 0; lane < lanes_; ++lane) {
       if ((good >> lane & 1U) != 0) write(p_ + lane);
     }
+  }
+  /// Gradients in M and q of the good lanes, where a row of M is shorter than a pack.
+  CAROM_INLINE void write_together(bool slack) {
+    for (int i = 0; i < n_; ++i) {
+      const Pack value = (slack ? get(slack_, i) : Pack(0.0)) - get(y_, i);
+      put(part_, i, value);
+      for (int j = 0; j < n_; ++j) put(turn_, static_cast<long>(i) * n_ + j, value * get(z_, j));
+    }
+    if (r_.gradient.vector != nullptr) bring(part_, r_.gradient.vector);
+    if (r_.gradient.matrix == nullptr) return;
+    Lanes::template bring<kWidth * kWidth>(good_, turn_, n_ * n_, r_.gradient.matrix);
   }
   /// Gradients in M and q from adjoint and answer.
   CAROM_INLINE void write(std::int64_t p) const {
@@ -307,8 +319,26 @@ class PackLcpDerivative : PackProblems<Isa> {
     return changed;
   }
 
-  /// Where the held rows of each lane are, and M_aa and q_a, with unit rows behind them.
+  /// Orders where the equations keep unit rows for what is not held: to bring each lane's held rows
+  /// together would take longer than the longer solves.
+  [[nodiscard]] CAROM_INLINE bool in_place() const { return n_ <= 6; }
+  /// Where the held rows of each lane are, and M_aa and q_a, with unit rows behind or between them.
   void gather() {
+    if (in_place()) {
+      count_ = Pack(0.0);
+      for (int i = 0; i < n_; ++i) count_ = select(is_held(i), count_ + Pack(1.0), count_);
+      most_ = n_;
+      auto* to = reinterpret_cast<double*>(factors_.matrix());
+      for (int i = 0; i < n_; ++i) {
+        const Mask held = is_held(i);
+        for (int j = 0; j < n_; ++j) {
+          put(to, static_cast<long>(i) * n_ + j,
+              select(held & is_held(j), entry(i, j), Pack(i == j ? 1.0 : 0.0)));
+        }
+      }
+      take_held(vector_, part_);
+      return;
+    }
     int counts[kWidth] = {};
     for (int k = 0; k <= n_; ++k) {
       for (int lane = 0; lane < kWidth; ++lane) row_[k][lane] = n_;
@@ -352,12 +382,17 @@ class PackLcpDerivative : PackProblems<Isa> {
     }
     take_held(vector_, part_);
   }
-  /// Entries of the held rows, zeros behind them; from: zero behind its end.
+  CAROM_INLINE void keep_held(const double* from, double* to) const {
+    for (int i = 0; i < n_; ++i) put(to, i, select(is_held(i), get(from, i), Pack(0.0)));
+  }
+  /// Entries of the held rows, zeros behind or between them; from: zero behind its end.
   CAROM_INLINE void take_held(const double* from, double* to) const {
+    if (in_place()) return keep_held(from, to);
     for (int k = 0; k < most_; ++k) put(to, k, gather_lanes<Isa>(from, row_[k]));
   }
   /// To the held rows, zeros elsewhere; from: zero at place n.
   CAROM_INLINE void scatter(const double* from, double* to) const {
+    if (in_place()) return keep_held(from, to);
     for (int i = 0; i < n_; ++i) put(to, i, gather_lanes<Isa>(from, rank_[i]));
   }
 

@@ -125,10 +125,12 @@ class FactorsOf {
 
   CAROM_HOST_DEVICE Mask factor(int n) { return factor(n, V(static_cast<double>(n))); }
 
-  /// count: rows of each lane. Lanes whose matrix is not singular to rounding.
-  CAROM_HOST_DEVICE Mask factor(int n, V count) {
+  /// count: rows of each lane, the first ones; or those where `there` is above zero, the others
+  /// unit rows. Lanes whose matrix is not singular to rounding.
+  CAROM_HOST_DEVICE Mask factor(int n, V count, const V* there = nullptr) {
     n_ = n;
     count_ = count;
+    there_ = there;
     Mask regular = V(0.0) <= V(0.0);
     for (int i = 0; i < n; ++i) {
       V size(0.0);
@@ -228,8 +230,8 @@ class FactorsOf {
   /// An estimate of the scaled matrix's condition in the 1-norm.
   [[nodiscard]] CAROM_HOST_DEVICE V condition() const {
     const V inverse = norm_estimate(
-        n_, count_, at_.given, at_.rest, [&](V* x) { eliminate(x); },
-        [&](V* y) { eliminate_transposed(y); });
+        n_, count_, [&](int i) { return within(i); }, at_.given, at_.rest,
+        [&](V* x) { eliminate(x); }, [&](V* y) { eliminate_transposed(y); });
     return select(V(0.0) < count_, inverse * norm_, V(1.0));
   }
 
@@ -240,7 +242,10 @@ class FactorsOf {
     Mask lanes;
   };
 
-  [[nodiscard]] CAROM_INLINE Mask within(int k) const { return V(static_cast<double>(k)) < count_; }
+  [[nodiscard]] CAROM_INLINE Mask within(int k) const {
+    if (there_ != nullptr) return V(0.0) < there_[k];
+    return V(static_cast<double>(k)) < count_;
+  }
   CAROM_INLINE V entry(int i, int j) const { return at_.matrix[static_cast<long>(i) * n_ + j]; }
   CAROM_INLINE V& lu(int i, int j) const { return at_.lu[static_cast<long>(i) * n_ + j]; }
   CAROM_INLINE void copy(const V* from, V* to) const {
@@ -405,6 +410,7 @@ class FactorsOf {
   Swap* swaps_;
   int n_ = 0;
   int swap_count_ = 0;
+  const V* there_ = nullptr;
   V count_{0.0};
   V norm_{0.0};
   V sign_{1.0};
