@@ -30,7 +30,7 @@ class PackQpCones : protected PackQpProblem<Isa> {
 
   /// Edges nearer to their tip, in the rows' units, have a curvature that is too large for k.
   static constexpr double kNearTip = 1e-3;
-  /// Likewise beside other conditions.
+  /// Edges are also left to one lane where the modes' equations have a larger condition.
   static constexpr double kMostBent = 1e5;
 
   explicit PackQpCones(const QpDerivativeRange& range) : Problem(range) {

@@ -178,8 +178,8 @@ class QpDerivative {
   /// One Newton step of the modes' equations, and the same again with these factors where they are
   /// linear; what it moved, in the rows' units.
   CAROM_HOST_DEVICE double newton();
-  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where cones
-  /// bend: an edge's normal is what s and z are beside their own lengths, which may be small.
+  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where there
+  /// are cones: an edge's normal is s or z divided by its length, which may be small.
   CAROM_HOST_DEVICE double slope(int j) const;
   CAROM_HOST_DEVICE LongSum<double> long_slack(int i) const;
   /// x += step, with what rounding leaves.
@@ -265,7 +265,8 @@ class QpDerivative {
     if (!fine) report.status = Smoothness::undefined;
     return fine;
   }
-  /// Residuals in twice the precision; the correction's size beside the solution's.
+  /// Corrects the solution, sum and e, by what the equations still miss of it in twice the
+  /// precision. Returns the size of the correction, relative to the solution.
   template <class Wish>
   CAROM_HOST_DEVICE double correct(double* e, Wish&& wish) {
     double* by = at_.rest;

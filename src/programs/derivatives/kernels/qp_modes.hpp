@@ -54,7 +54,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
   }
   measure();
   if (!(wrong() <= kLargestShift)) return false;
-  // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
+  // Each row takes the nearer of its modes. Which modes are doubtful is decided after the polish.
   double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
   const bool by_slacks = within > 0.0;
   const Choice choice = by_slacks ? Choice::kept : Choice::nearer;

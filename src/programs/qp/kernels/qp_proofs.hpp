@@ -317,6 +317,20 @@ CAROM_CALL double ray_residual(const Lanes& lanes, const QpShape& shape, const Q
       [&] { return shape.cones > 0 ? -1 : ray_fault(lanes, shape, view, d); });
 }
 
+/// The same from a point that meets the rows: the larger one of both residuals.
+/// work: qp_judge_workspace; spare: [n].
+template <class Lanes, class Data, class Memory>
+CAROM_CALL double unboundedness_residual(const Lanes& lanes, const QpShape& shape,
+                                         const QpView<Data>& view, const Memory& point,
+                                         const Memory& d, const Memory& work, const Memory& spare,
+                                         double tolerance) {
+  const double falling = ray_residual(lanes, shape, view, d, work, spare, tolerance);
+  if (!certificate::within(falling, tolerance)) return kInfinity;
+  const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
+  const double feasible = judge.point_residual(point);
+  return feasible <= falling ? falling : feasible;
+}
+
 /// Moves a point that all but meets the rows, none of a cone, onto them: each that is missed is met
 /// in turn, again and again. False where that does not end within rounding of the rows' terms.
 template <class Lanes, class Data, class Memory>
@@ -351,20 +365,6 @@ CAROM_CALL bool settle_point(const Lanes& lanes, const QpShape& shape, const QpV
     if (met) return true;
   }
   return false;
-}
-
-/// The same from a point that meets the rows: the larger one of both residuals.
-/// work: qp_judge_workspace; spare: [n].
-template <class Lanes, class Data, class Memory>
-CAROM_CALL double unboundedness_residual(const Lanes& lanes, const QpShape& shape,
-                                         const QpView<Data>& view, const Memory& point,
-                                         const Memory& d, const Memory& work, const Memory& spare,
-                                         double tolerance) {
-  const double falling = ray_residual(lanes, shape, view, d, work, spare, tolerance);
-  if (!certificate::within(falling, tolerance)) return kInfinity;
-  const certificate::QpJudge<double, Lanes, Data, Memory> judge(lanes, shape, view, work);
-  const double feasible = judge.point_residual(point);
-  return feasible <= falling ? falling : feasible;
 }
 
 /// Whether the Hessian has a direction of negative curvature; x then holds it.
