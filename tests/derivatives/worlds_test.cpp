@@ -211,6 +211,35 @@ TEST(DifferentiateWorlds, ABlockThatSlidesHasTheClosedForm) {
   }
 }
 
+// Above a friction of 0.268 two feet of the block creep, by the softness of the others that stick:
+// slips of 1e-9 of their terms, and a displacement that friction changes linearly.
+TEST(DifferentiateWorlds, ABlockThatCreepsHasItsDerivative) {
+  const models::Scenario& scenario = models::find_scenario("inclined_block");
+  const std::size_t place = models::parameter_index(scenario, "friction");
+  WorldsCotangent cotangent;
+  cotangent.displacement = {1.0};
+  const auto displacement = [&](double friction) {
+    return step_worlds(scenario, run_of(scenario, {{"friction", friction}}, 50), sharp(),
+                       Backend::cpu)
+        .displacement[0];
+  };
+  const double slope = (displacement(0.282) - displacement(0.27)) / 0.012;
+  DerivativeSettings strict;
+  strict.margin_tolerance = 1e-12;
+  for (const double friction : {0.27, 0.275, 0.28, 0.284}) {
+    SCOPED_TRACE(friction);
+    const WorldRun run = run_of(scenario, {{"friction", friction}}, 50);
+    for (const bool always : {false, true}) {
+      const WorldsGradient gradient = differentiate_worlds(
+          scenario, run, cotangent, sharp(), always ? strict : DerivativeSettings(), {"friction"});
+      // A slip below the tolerance is on the border: the mean of what slides and of what sticks.
+      const bool border = friction > 0.282 && !always;
+      EXPECT_EQ(gradient.status[0], border ? Smoothness::kink : Smoothness::smooth);
+      EXPECT_NEAR(gradient.parameters[place], border ? 0.5 * slope : slope, 1e-6 * std::abs(slope));
+    }
+  }
+}
+
 TEST(DifferentiateWorlds, BitsDependNeitherOnCheckpointsNorOnTheBatchNorOnThreads) {
   const models::Scenario& scenario = models::find_scenario("inclined_block");
   const WorldRun run = blocks(scenario, 70, 50);

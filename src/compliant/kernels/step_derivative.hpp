@@ -5,6 +5,7 @@
 #include <carom/certificate_derivative.hpp>
 
 #include "compliant/kernels/step_derivative_arrays.hpp"
+#include "programs/derivatives/kernels/long_sum.hpp"
 #include "programs/derivatives/kernels/report.hpp"
 
 namespace carom::derivatives {
@@ -66,6 +67,8 @@ class StepDerivative {
  private:
   /// A step of Newton's method below which what is left is rounding: it converges quadratically.
   static constexpr double kSettled = 1e-10;
+  /// Slip, in units, below which rounding turns it.
+  static constexpr double kCreep = 1e-6;
   /// What polishing may have moved for the factors of before it to be refined to those after.
   static constexpr double kFactorsKept = 1e-9;
 
@@ -140,6 +143,12 @@ class StepDerivative {
     while (k + count + 1 < count_ && normal_[k + count + 1] == k) ++count;
     return count;
   }
+  /// call(l): rows of the contact of row k, or k itself.
+  template <class Call>
+  CAROM_INLINE void each_of_contact(int k, Call&& call) const {
+    const int n = normal_[k];
+    for (int l = n; l <= n + tangents(n); ++l) call(l);
+  }
   CAROM_INLINE V length(const V* values, int k, int tangent_count) const {
     V sum = V(0.0);
     for (int t = 1; t <= tangent_count; ++t) sum += values[k + t] * values[k + t];
@@ -191,11 +200,16 @@ class StepDerivative {
   /// theirs.
   CAROM_HOST_DEVICE void measure();
 
-  /// What the answer misses of its laws, in units: an answer of another problem is seen by it.
-  CAROM_HOST_DEVICE V wrong() const;
+  /// What is zero of impulses and of flows, in units: gaps of both are as exact as what they are
+  /// made of.
+  struct Tolerance {
+    V impulse, flow;
+  };
+  /// Lanes where the answer misses more of its laws: an answer of another problem is seen by it.
+  CAROM_HOST_DEVICE Mask wrong(const Tolerance& most) const;
 
   /// Lanes where a mode is another than before.
-  CAROM_HOST_DEVICE Mask split(V tolerance);
+  CAROM_HOST_DEVICE Mask split(const Tolerance& tolerance);
 
   /// J = E_F W + E_p.
   CAROM_HOST_DEVICE Mask assemble();
@@ -256,6 +270,14 @@ class StepDerivative {
 
   /// What the impulses of lanes that go on moved, in units.
   CAROM_HOST_DEVICE V newton(Mask going);
+  /// flow(), and how far it is from that of before, in units.
+  CAROM_HOST_DEVICE V moved_flow();
+
+  /// Polishes lanes that go on by flows in about twice the precision, from the problem's numbers:
+  /// a slip that is far smaller than its terms has a direction as well. Lanes where it settles.
+  CAROM_HOST_DEVICE Mask sharpen(Mask going);
+  /// flow() of lanes that go on, likewise. low: what rounding leaves of the impulses.
+  CAROM_HOST_DEVICE void long_flow(Mask going, const V* low);
 
   /// v' of the polished impulses.
   CAROM_HOST_DEVICE void finish();
@@ -310,6 +332,15 @@ class StepDerivative {
   /// |W E_F'y + E_p'y - g| over its terms, W anew and the modes' definitions.
   CAROM_HOST_DEVICE V residual_of(const V* y);
 
+  /// certified, or certified after y was corrected: the error then is less than the last
+  /// correction. judge(): the residual.
+  template <class Judge>
+  CAROM_HOST_DEVICE Mask corrected(ReportOf<V>& report, bool transposed, Judge&& judge);
+  /// Corrects y of lanes that go on by what J y = g, or J'y = g, still misses in twice the
+  /// precision. Returns the size of the correction, relative to y.
+  CAROM_HOST_DEVICE V correct(Mask going, bool transposed);
+  static constexpr int kMostCorrections = 3;
+
   /// Gradients from the adjoint y and the elements' direct parts.
   CAROM_HOST_DEVICE void write(const StepCotangentView<V>& cotangent,
                                const StepGradientView<V>& gradient, const V* y, V energy,
@@ -359,6 +390,7 @@ class StepDerivative {
   V margin_{0.0};
   Mask doubted_{};              // lanes with a doubtful row
   Mask slides_{};               // lanes where any contact slides
+  Mask creeps_{};               // lanes where one slips less than kCreep
   Mask moving_{};               // lanes where m is not zero
   Mask redundant_{};            // lanes where a kind has rows that depend on each other
   bool moves_ = false;          // whether any lane moves

@@ -98,13 +98,11 @@ CAROM_HOST_DEVICE bool StepDerivative<V>::adjoint_in_doubt(double* total, Report
   const bool kink = report.status == Smoothness::kink;
   if (kink) element = rules_.at_kink;
   if (element == AtKink::nan) return false;
-  report.residual = 0.0;
   for (int k = 0; k < count_; ++k) at_.psi[k] = 0.0;
   for (int d = 0; d < b; ++d) at_.direct[d] = 0.0;
   for (int k = 0; k < count_; ++k) total[k] = 0.0;
   if (!kink || b == 0) {
     for (int k = 0; k < count_; ++k) total[k] = at_.y[k];
-    report.residual = residual_of(total);
   } else {
     const bool both = element == AtKink::mean;
     const double share = both ? 0.5 : 1.0;
@@ -116,7 +114,6 @@ CAROM_HOST_DEVICE bool StepDerivative<V>::adjoint_in_doubt(double* total, Report
         return false;
       }
     }
-    report.residual = residual_of(at_.y);
   }
   return true;
 }

@@ -15,13 +15,16 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
   if (!any_of(good)) return good;
   flow();
   measure();
-  good = good & (wrong() <= V(kLargestShift));
+  Tolerance tolerance{V(kLargestShift), V(kLargestShift)};
+  good = good & !wrong(tolerance);
   if (!any_of(good)) {
     report.status = Smoothness::not_solved;
     return good;
   }
-  V tolerance(rules_.margin_tolerance);
-  split(tolerance);
+  tolerance.impulse = tolerance.flow = V(rules_.margin_tolerance);
+  // Polished in the modes that are nearer, however near: which of them are doubtful is told after.
+  const Tolerance none{V(0.0), V(0.0)};
+  split(kAlone ? none : tolerance);
   report.shift = V(0.0);
   Mask going = good;
   bool stale = true;  // whether the factors are others' than the modes'
@@ -37,12 +40,15 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     }
     const V moved = newton(going);
     report.shift = select(going, larger(report.shift, moved), report.shift);
-    flow();
+    // Rows that depend on each other leave impulses far less exact than the flows.
+    const V turned = moved_flow();
     V wider = larger(V(rules_.margin_tolerance), V(10.0) * moved);
     // Modes that do not settle have gaps about as large as what polishing moved.
     if (round >= 3) wider = larger(wider, V(10.0) * report.shift);
-    tolerance = select(going, wider, tolerance);
-    const Mask changed = split(tolerance);
+    tolerance.impulse = select(going, wider, tolerance.impulse);
+    wider = larger(V(rules_.margin_tolerance), V(10.0) * turned);
+    tolerance.flow = select(going, wider, tolerance.flow);
+    const Mask changed = split(kAlone ? none : tolerance);
     if constexpr (kAlone) {
       stale = changed;
       going = going & (changed | !(moved <= V(kSettled)));
@@ -54,9 +60,16 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     }
     if (!any_of(going)) break;
   }
+  if constexpr (kAlone) {
+    if (creeps_ && good) good = sharpen(good);
+    stale = split(tolerance) || stale;
+  } else if (any_of(good & creeps_)) {
+    good = good & (sharpen(good & creeps_) | !creeps_) & !split(tolerance);
+  }
   report.margin = margin_;
   report.doubtful = doubtfuls_;
-  good = good & (report.shift <= V(kLargestShift)) & (wrong() <= V(10.0) * tolerance);
+  good = good & (report.shift <= V(kLargestShift)) &
+         !wrong({V(10.0) * tolerance.impulse, V(10.0) * tolerance.flow});
   if (!any_of(good)) return good;
   // A slide's equation changes with its flow, however little: factors of the one before, with
   // refinement, do for both.
@@ -138,37 +151,50 @@ CAROM_HOST_DEVICE void StepDerivative<V>::measure() {
 }
 
 template <class V>
-CAROM_HOST_DEVICE V StepDerivative<V>::wrong() const {
-  V worst = V(0.0);
+CAROM_HOST_DEVICE V StepDerivative<V>::moved_flow() {
+  for (int k = 0; k < count_; ++k) at_.extra[k] = at_.flow[k];
+  flow();
+  V moved = V(0.0);
+  for (int k = 0; k < count_; ++k) {
+    moved = larger(moved, at_.weight[k] * magnitude(at_.flow[k] - at_.extra[k]) / at_.unit[k]);
+  }
+  return moved;
+}
+
+template <class V>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::wrong(
+    const Tolerance& most) const {
+  Mask found = V(0.0) < V(0.0);
   for (int k = 0; k < count_; ++k) {
     if (is_tangent(k)) continue;
     const V f = at_.weight[k] * at_.flow[k] / at_.unit[k];
     const V p = at_.impulse[k] / at_.unit[k];
     if (is_bilateral(k)) {
-      worst = larger(worst, magnitude(f));
+      found = found | !(magnitude(f) <= most.flow);
       continue;
     }
-    worst = larger(worst, larger(-f, -p));
-    worst = larger(worst, smaller(magnitude(f), magnitude(p)));
+    const Mask closed = magnitude(f) <= most.flow, open = magnitude(p) <= most.impulse;
+    found = found | !((closed | open) & (-f <= most.flow) & (-p <= most.impulse));
     const int t = tangents(k);
     if (t == 0) continue;
     const V excess =
         (length(at_.impulse, k, t) - friction(k) * zero_or_more(at_.impulse[k])) / at_.unit[k];
-    worst = larger(worst, excess);
     const V slip = at_.weight[k + 1] * length(at_.flow, k, t) / at_.unit[k];
     const Mask rubs = (friction(k) > V(0.0)) & (at_.impulse[k] > V(0.0));
-    worst = select(rubs, larger(worst, smaller(slip, -excess)), worst);
+    const Mask against = (slip <= most.flow) | (-excess <= most.impulse);
+    found = found | !(excess <= most.impulse) | (rubs & !against);
   }
-  return worst;
+  return found;
 }
 
 template <class V>
-CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(V tolerance) {
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(
+    const Tolerance& tolerance) {
   const V zero(0.0), one(1.0), two(2.0);
   const Mask no = zero < zero;
   Mask changed = no;
   doubtfuls_ = loose_ = 0;
-  doubted_ = slides_ = no;
+  doubted_ = slides_ = creeps_ = no;
   margin_ = V(kernels::kInfinity);
   for (int k = 0; k < count_; ++k) {
     at_.before[k] = at_.mode[k] + V(8.0) * at_.doubt[k];
@@ -180,7 +206,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(V to
     const V closed = at_.impulse[k] / at_.unit[k];
     const V gap = larger(open, closed);
     margin_ = smaller(margin_, zero_or_more(gap));
-    const Mask touching = !(gap > tolerance);
+    const Mask touching = !((open > tolerance.flow) | (closed > tolerance.impulse));
     const Mask is_open = touching | (open > closed);
     at_.mode[k] = select(is_open, zero, one);
     at_.doubt[k] = select(touching, one, zero);
@@ -196,13 +222,16 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(V to
       const Mask decided = closes & rough;
       const V own = larger(inside, slip);
       margin_ = select(decided, smaller(margin_, zero_or_more(own)), margin_);
-      border = decided & !(own > tolerance);
+      border = decided & !((inside > tolerance.impulse) | (slip > tolerance.flow));
       doubted_ = doubted_ | border;
       at_.doubt[k] = select(border, two, at_.doubt[k]);
       const Mask sticks = decided & ((inside >= slip) | border);
       const Mask moves = !sticks;
-      const Mask slides = closes & moves & (rough | (slip > tolerance));
+      const Mask slides = closes & moves & (rough | (slip > tolerance.flow));
       slides_ = slides_ | slides;
+      // What slips less than the tolerance is doubtful.
+      const Mask creeps = (slip < V(kCreep)) & (slip > V(rules_.margin_tolerance));
+      creeps_ = creeps_ | (slides & creeps);
       const V tangent = select(sticks, one, select(slides, two, zero));
       // Directions: of slip, or of the friction that it would begin against.
       const V size = select(border, impulse_size, flow_size);
@@ -213,7 +242,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(V to
         at_.slip[k + c] = select(there, along / select(there, size, one), zero);
       }
       if constexpr (kAlone) {
-        if (touching && friction(k) > 0.0 && !(slip > tolerance)) ++loose_;
+        if (touching && friction(k) > 0.0 && !(slip > tolerance.flow)) ++loose_;
       }
     }
     if constexpr (kAlone) {
@@ -427,6 +456,87 @@ CAROM_HOST_DEVICE V StepDerivative<V>::newton(Mask going) {
     moved = larger(moved, magnitude(step[k]) / at_.unit[k]);
   }
   return moved;
+}
+
+template <class V>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::sharpen(Mask going) {
+  V* low = at_.psi_other;  // what rounding leaves of the impulses
+  V* before = at_.extra;
+  for (int k = 0; k < count_; ++k) low[k] = V(0.0);
+  long_flow(going, low);
+  Mask turns = going;
+  for (int round = 0; round < 3 && any_of(turns); ++round) {
+    for (int k = 0; k < count_; ++k) {
+      before[k] = at_.flow[k];
+      at_.given[k] = at_.impulse[k];
+    }
+    newton(turns);
+    for (int k = 0; k < count_; ++k) {
+      const V taken = at_.impulse[k] - at_.given[k];
+      low[k] += select(turns, at_.y[k] - taken, V(0.0));
+    }
+    long_flow(turns, low);
+    V turned(0.0);
+    for (int k = 0; k < count_; ++k) {
+      const Mask slides = has_mode(k, StepMode::slide);
+      if (!any_of(slides)) continue;
+      const int n = normal_[k];
+      const V slip = length(at_.flow, n, tangents(n));
+      // What slips less is doubtful.
+      const Mask counts = at_.weight[k] * slip > V(rules_.margin_tolerance) * at_.unit[k];
+      const V by = magnitude(at_.flow[k] - before[k]) / slip;
+      turned = select(slides & counts, larger(turned, by), turned);
+    }
+    turns = turns & !(turned <= V(kSettledEdge));
+  }
+  return going & !turns;
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::long_flow(Mask going, const V* low) {
+  using kernels::fused;
+  // v' - v = high + rest by M (v' - v) = h f + G'p.
+  V* high = at_.lambda;
+  V* rest = at_.lambda_other;
+  const auto missing = [&](int j, bool known) {
+    LongSum<V> sum;
+    sum.add_product(h_, problem_.force[j]);
+    for (int k = 0; k < count_; ++k) {
+      if (j < first(k) || j >= last(k)) continue;
+      sum.add_product(jacobian(k)[j], at_.impulse[k]);
+      sum.add_rest(jacobian(k)[j] * low[k]);
+    }
+    if (known && shape_.diagonal) sum.add_product(-problem_.mass_matrix[j], high[j]);
+    for (int l = 0; l < n_ && known && !shape_.diagonal; ++l) {
+      sum.add_product(-mass(j, l), high[l]);
+    }
+    return sum.value();
+  };
+  for (int j = 0; j < n_; ++j) high[j] = missing(j, false);
+  over_mass(high);
+  for (int j = 0; j < n_; ++j) rest[j] = missing(j, true);
+  over_mass(rest);
+  for (int k = 0; k < count_; ++k) {
+    const int i = row_[k];
+    // (p + h (K phi + m)) / (h s)
+    LongSum<V> push(at_.impulse[k]), soft;
+    push.add_rest(low[k]);
+    push.add_product(h_, at_.moment[k]);
+    push.add_product_of(h_, problem_.stiffness[i], problem_.phi[i]);
+    soft.add_product(h_, problem_.damping[i]);
+    soft.add_product_of(h_, h_, problem_.stiffness[i]);
+    const V all = soft.value(), quotient = push.value() / all;
+    const V left = fused(-quotient, all, push.value()) + push.rest();
+    LongSum<V> sum(quotient);
+    sum.add_rest((left - quotient * soft.rest()) / all);
+    sum.add_product(h_, problem_.jacobian_dot_v[i]);
+    for (int j = first(k); j < last(k); ++j) {
+      sum.add_product(jacobian(k)[j], problem_.velocity[j]);
+      sum.add_product(jacobian(k)[j], high[j]);
+      sum.add_rest(jacobian(k)[j] * rest[j]);
+    }
+    at_.flow[k] = select(going, sum.value(), at_.flow[k]);
+  }
 }
 
 template <class V>

@@ -41,18 +41,20 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::adjoint(
     at_.y[k] = value;
   }
   solve_transposed(at_.y);
+  good = good & corrected(report, true, [&] { return residual_of(at_.y); });
   V* total = at_.extra;
   bool smooth = true;
   if constexpr (kAlone) {
     smooth = doubtfuls_ + loose_ == 0;
     if (!smooth && !adjoint_in_doubt(total, report)) return none(gradient);
   }
+  if (!any_of(good)) {
+    report.status = Smoothness::undefined;
+    return none(gradient);
+  }
   if (smooth) {
     for (int k = 0; k < count_; ++k) total[k] = at_.y[k];
-    report.residual = residual_of(total);
   }
-  good = good & certified(report, rules_);
-  if (!any_of(good)) return none(gradient);
   write(cotangent, gradient, total, energy, pull);
   if (rules_.reach) report.reach = smooth ? reach_down(gradient) : V(0.0);
   return good;
@@ -70,8 +72,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::tangent(
     if (!tangent_in_doubt(d, report)) report.status = Smoothness::undefined;
   }
   if (report.status != Smoothness::undefined) {
-    report.residual = tangent_residual(d);
-    good = good & certified(report, rules_);
+    good = good & corrected(report, false, [&] { return tangent_residual(d); });
+    if (!any_of(good)) report.status = Smoothness::undefined;
   } else {
     good = good & !good;
   }
@@ -156,6 +158,90 @@ CAROM_HOST_DEVICE V StepDerivative<V>::residual_of(const V* y) {
   certificate::MaxAbs<V> worst;
   for (int k = 0; k < count_; ++k) worst.add(share_of(sum[k], size[k]));
   return worst.value;
+}
+
+template <class V>
+template <class Judge>
+CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::corrected(ReportOf<V>& report,
+                                                                                bool transposed,
+                                                                                Judge&& judge) {
+  report.residual = judge();
+  const V most(rules_.error_tolerance);
+  V error = report.condition * report.residual;
+  // With theta of what is in doubt there are other equations besides.
+  const bool may = transposed || report.status != Smoothness::kink;
+  for (int round = 0; may && round < kMostCorrections; ++round) {
+    const Mask going = (error > most) & (error < V(kernels::kInfinity));
+    if (!any_of(going)) break;
+    error = select(going, correct(going, transposed), error);
+    report.residual = judge();
+  }
+  const Mask fine = (report.residual <= V(kLargestResidual)) & (error <= most);
+  if (!any_of(fine)) report.status = Smoothness::undefined;
+  return fine;
+}
+
+template <class V>
+CAROM_HOST_DEVICE V StepDerivative<V>::correct(Mask going, bool transposed) {
+  V* by = at_.extra;
+  V* value = at_.psi;
+  V* rest = at_.psi_other;
+  // E_F'x at row l: only rows of its contact have a part in it.
+  const auto flow_part = [&](int l, const V* x) {
+    LongSum<V> sum;
+    each_of_contact(l, [&](int k) {
+      each_flow(k, [&](int m, V share) {
+        if (m == l) sum.add_product(share, x[k]);
+      });
+    });
+    return sum;
+  };
+  for (int k = 0; k < count_; ++k) {
+    LongSum<V> sum;
+    if (transposed) {
+      sum = flow_part(k, at_.y);
+    } else {
+      for (int l = 0; l < count_; ++l) sum.add_product(w(k, l), at_.y[l]);
+    }
+    value[k] = sum.value();
+    rest[k] = sum.rest();
+  }
+  for (int k = 0; k < count_; ++k) {
+    LongSum<V> sum(at_.g[k]);
+    const auto subtract = [&](V share, int l) {
+      sum.add_product(-share, value[l]);
+      sum.add_rest(-share * rest[l]);
+    };
+    if (transposed) {
+      for (int l = 0; l < count_; ++l) subtract(w(k, l), l);
+      each_of_contact(k, [&](int l) {
+        each_impulse(l, [&](int m, V share) {
+          if (m == k) sum.add_product(-share, at_.y[l]);
+        });
+      });
+    } else {
+      each_flow(k, [&](int l, V share) { subtract(share, l); });
+      each_impulse(k, [&](int l, V share) { sum.add_product(-share, at_.y[l]); });
+    }
+    by[k] = select(going, sum.value(), V(0.0));
+  }
+  for (int k = 0; k < count_; ++k) rest[k] = at_.g[k];
+  if (transposed) {
+    solve_transposed(by);
+  } else {
+    solve_modes(by);
+  }
+  for (int k = 0; k < count_; ++k) at_.g[k] = rest[k];
+  V size(0.0), moved(0.0);
+  for (int k = 0; k < count_; ++k) at_.y[k] = select(going, at_.y[k] + by[k], at_.y[k]);
+  for (int k = 0; k < count_; ++k) {  // in impulses
+    const V unit = square_root(at_.weight[k]);
+    const V all = transposed ? flow_part(k, at_.y).value() : at_.y[k];
+    const V part = transposed ? flow_part(k, by).value() : by[k];
+    size = larger(size, magnitude(all) / unit);
+    moved = larger(moved, magnitude(part) / unit);
+  }
+  return select(size > V(0.0), moved / size, V(0.0));
 }
 
 template <class V>

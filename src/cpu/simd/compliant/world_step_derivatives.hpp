@@ -64,9 +64,6 @@ struct WorldSteps {
   void (*alone)(void* owner, const StepAlone& step, derivatives::Report& report);
 };
 
-constexpr bool worlds_go_back_in_packs(const kernels::WorldSizes& sizes) {
-  return sizes.rows <= 128;
-}
 /// The tape's first size: what the rows' text takes, and more.
 constexpr int world_tape(const kernels::WorldSizes& sizes) {
   return 512 + 8 * (sizes.positions + sizes.velocities) + 128 * sizes.rows;

@@ -23,6 +23,13 @@ class LongSum {
     low_ = low_ + fused(a, b, -product);
     add(product);
   }
+  /// a b c.
+  CAROM_INLINE void add_product_of(V a, V b, V c) {
+    using kernels::fused;
+    const V product = b * c;
+    low_ = low_ + a * fused(b, c, -product);
+    add_product(a, product);
+  }
   /// Of the size of what rounding leaves.
   CAROM_INLINE void add_rest(V rest) { low_ = low_ + rest; }
   [[nodiscard]] CAROM_INLINE V value() const { return high_ + low_; }
