@@ -28,6 +28,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
   report.shift = V(0.0);
   Mask going = good;
   bool stale = true;  // whether the factors are others' than the modes'
+  V before(kernels::kInfinity);
   for (int round = 0; round < 5; ++round) {
     if (stale) {
       const Mask regular = assemble();
@@ -49,14 +50,18 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     wider = larger(V(rules_.margin_tolerance), V(10.0) * turned);
     tolerance.flow = select(going, wider, tolerance.flow);
     const Mask changed = split(kAlone ? none : tolerance);
+    // Rounding is also what moves hardly less than before.
+    const Mask rests =
+        (moved <= V(kSettled)) | ((moved <= V(kFactorsKept)) & (moved > V(0.1) * before));
+    before = moved;
     if constexpr (kAlone) {
       stale = changed;
-      going = going & (changed | !(moved <= V(kSettled)));
+      going = going & (changed | !rests);
     } else {
       // New factors for some lanes would change the last bits of others.
       good = good & !changed;
       stale = false;
-      going = going & good & !(moved <= V(kSettled));
+      going = going & good & !rests;
     }
     if (!any_of(going)) break;
   }
