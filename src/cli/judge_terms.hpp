@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,22 +132,38 @@ inline Numbers least(const Numbers& m, const Numbers& low, const Numbers& high) 
   return terms;
 }
 
-/// Magnitudes of those terms of `least` whose row is rounding of the others in every column of A'm:
-/// a huge bound must not make a margin of them.
+/// Magnitudes of those terms of `least` whose rows may be rounding of the others: a huge bound must
+/// not make a margin of them. Rows belong together that share a column of A'm in which each is more
+/// than rounding; those of a group of which a column that others share has rounding only are meant.
 inline Numbers by_rounding(const MatrixView& a, const Numbers& m, const Numbers& low,
                            const Numbers& high, double share = 1e-15) {
   const double room = share * static_cast<double>(a.rows + 1);
-  Numbers sizes;
-  for (std::size_t j = 0; j < a.columns; ++j) sizes.push_back(sum_of_magnitudes(a.column_by(j, m)));
+  const auto own = [&](std::size_t i, std::size_t j) { return std::fabs(a.at(i, j) * m[i]); };
+  std::vector<std::size_t> group(a.rows);
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  std::vector<std::size_t> decided(a.columns);  // a row that is more than rounding in each column
+  for (std::size_t j = 0; j < a.columns; ++j) {
+    const double least = room * sum_of_magnitudes(a.column_by(j, m));
+    std::size_t first = a.rows;
+    for (std::size_t i = 0; i < a.rows; ++i) {
+      if (!(own(i, j) > least)) continue;
+      if (first == a.rows) first = i;
+      const std::size_t from = group[i], to = group[first];
+      if (from != to) std::replace(group.begin(), group.end(), from, to);
+    }
+    decided[j] = first;
+  }
+  std::vector<bool> stray(a.rows);  // of a group
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t j = 0; j < a.columns; ++j) {
+      if (own(i, j) > 0.0 && group[decided[j]] != group[i]) stray[group[i]] = true;
+    }
+  }
   Numbers terms;
   for (std::size_t i = 0; i < a.rows; ++i) {
-    bool any = false, felt = false;
-    for (std::size_t j = 0; j < a.columns; ++j) {
-      const double own = std::fabs(a.at(i, j) * m[i]);
-      any = any || own > 0.0;
-      felt = felt || own > room * sizes[j];
+    if (m[i] != 0.0 && stray[group[i]]) {
+      terms.push_back(std::fabs(m[i] * (m[i] > 0.0 ? low[i] : high[i])));
     }
-    if (any && !felt) terms.push_back(std::fabs(m[i] * (m[i] > 0.0 ? low[i] : high[i])));
   }
   return terms;
 }

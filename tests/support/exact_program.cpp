@@ -444,6 +444,12 @@ ExactVerdict decide(const IntegerProgram& program) {
   return finish(Status::unbounded);
 }
 
+bool has_no_point(IntegerProgram program) {
+  std::fill(program.hessian.begin(), program.hessian.end(), 0);
+  std::fill(program.vector.begin(), program.vector.end(), 0);
+  return decide(program).status == Status::infeasible;
+}
+
 ExactComplementarity decide_lcp(int order, const std::vector<Wide>& matrix,
                                 const std::vector<Wide>& vector) {
   Dictionary dictionary(order, matrix, vector);

@@ -38,6 +38,9 @@ struct ExactVerdict {
 /// hold. Where 128 bits do not suffice, or P is convex there only, the status is numerical_error.
 ExactVerdict decide(const IntegerProgram& program);
 
+/// Whether no x meets the rows, whatever the objective.
+bool has_no_point(IntegerProgram program);
+
 /// z of LCP(M, q) with M, q of integers, by the same method: solved or ray.
 struct ExactComplementarity {
   Status status = Status::numerical_error;

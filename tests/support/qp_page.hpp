@@ -157,18 +157,40 @@ class QpPage {
       const bool rounding = rest <= 1e-15 * static_cast<double>(m_ + 1) * size;
       if (rest > 0.0) left += rest * (rounding ? longest(j) : own_bound(j));
     }
-    for (std::size_t i = 0; i < m_; ++i) {
-      bool any = false, felt = false;
-      for (std::size_t j = 0; j < n_; ++j) {
-        long double size = 0.0L;
-        for (const double term : column(j, proof_)) size += std::abs(term);
-        const double own = std::abs(matrix_[i * n_ + j] * proof_[i]);
-        any = any || own > 0.0;
-        felt = felt || own > 1e-15L * static_cast<long double>(m_ + 1) * size;
-      }
-      if (any && !felt) left += std::abs(proof_[i] * (proof_[i] < 0.0 ? lower_[i] : upper_[i]));
+    for (const std::size_t i : strays()) {
+      left += std::abs(proof_[i] * (proof_[i] < 0.0 ? lower_[i] : upper_[i]));
     }
     return left < sum(gain) ? "" : "outweighed";
+  }
+
+  /// Rows that may be rounding of others.
+  [[nodiscard]] std::vector<std::size_t> strays() const {
+    const auto felt = [&](std::size_t i, std::size_t j) {
+      const Terms pull = column(j, proof_);
+      double size = 0.0;
+      for (const double term : pull) size += std::abs(term);
+      return std::abs(pull[i]) > 1e-15 * static_cast<double>(m_ + 1) * size;
+    };
+    std::vector<std::size_t> group(m_), joined(n_, m_), result;
+    for (std::size_t i = 0; i < m_; ++i) group[i] = i;
+    for (std::size_t j = 0; j < n_; ++j) {
+      for (std::size_t i = 0; i < m_; ++i) {
+        if (!felt(i, j)) continue;
+        if (joined[j] == m_) joined[j] = i;
+        const std::size_t from = group[i], to = group[joined[j]];
+        std::replace(group.begin(), group.end(), from, to);
+      }
+    }
+    for (std::size_t i = 0; i < m_; ++i) {
+      bool stray = false;
+      for (std::size_t k = 0; k < m_; ++k) {
+        for (std::size_t j = 0; group[k] == group[i] && j < n_; ++j) {
+          stray = stray || (matrix_[k * n_ + j] * proof_[k] != 0.0 && group[joined[j]] != group[i]);
+        }
+      }
+      if (proof_[i] != 0.0 && stray) result.push_back(i);
+    }
+    return result;
   }
 
   [[nodiscard]] double longest(std::size_t j) const {

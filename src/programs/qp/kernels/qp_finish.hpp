@@ -122,10 +122,10 @@ class QpFinish {
         second_look().doubts(known_, answer.residual, answer.objective, settings.tolerance)) {
       answer.status = Status::inaccurate;
     }
-    if (answer.status == Status::unbounded && convex_ &&
-        second_look().may_be_far(proof_, settings.tolerance) &&
-        (second_look().has_near_parallels() || !settles(settings.tolerance))) {
-      decide_again(answer, settings);
+    if (answer.status == Status::unbounded && convex_) {
+      const bool far = second_look().may_be_far(proof_, settings.tolerance);
+      const bool met = settles(settings.tolerance) || !qp_takes_refinement(shape_);
+      if (!met || (far && second_look().has_near_parallels())) decide_again(answer, settings);
     }
     if (is_proven(answer.status)) answer.residual = proof_;
     return answer;
@@ -327,15 +327,21 @@ class QpFinish {
     QpVerdict answer;
     answer.method = settings.method;
     answer.status = Status::nonconvex;
-    const Subspace subspace(lanes_, shape_, view_, at_.body);
-    if (subspace.equations() == 0) return answer;
-    subspace.project(at_.convex_hessian, at_.convex_gradient);
-    // The search for a direction takes the place of P T.
-    const QpSubspaceLayout<Memory> at = placed<QpSubspaceLayout>(at_.body, n);
-    if (proves_nonconvex(lanes_, n, at_.convex_hessian, x_, at.product, at.size, at_.work)) {
+    for (const QpPivots pivots : {QpPivots::by_curvature, QpPivots::by_columns}) {
+      const Subspace subspace(lanes_, shape_, view_, at_.body, pivots);
+      if (subspace.equations() == 0) return answer;
+      subspace.project(at_.convex_hessian, at_.convex_gradient);
+      // The search for a direction takes the place of P T.
+      const QpSubspaceLayout<Memory> at = placed<QpSubspaceLayout>(at_.body, n);
+      if (!proves_nonconvex(lanes_, n, at_.convex_hessian, x_, at.product, at.size, at_.work)) {
+        continue;
+      }
       subspace.lift(x_);
-      if (!subspace.proves_nonconvex(x_, at_.work)) answer.status = Status::numerical_error;
-      return answer;
+      if (subspace.proves_nonconvex(x_, at_.work)) return answer;
+      if (pivots == QpPivots::by_columns) {
+        answer.status = Status::numerical_error;
+        return answer;
+      }
     }
     convex_ = false;
     const QpView<Data> given = view_;
@@ -415,17 +421,24 @@ class QpFinish {
     }
   }
   /// Whether the point of an unbounded problem is near one that meets the rows: it is that one
-  /// then.
+  /// then. Overwrites what keep_first kept.
   CAROM_CALL bool settles(double tolerance) {
-    return shape_.cones > 0 ||
-           (settle_point(lanes_, shape_, view_, at_.point) && is_unbounded(tolerance));
+    if (shape_.cones > 0) return true;
+    const double proof = proof_;
+    lanes_.for_each(shape_.variables, [&](int j) { at_.first_x[j] = at_.point[j]; });
+    if (settle_point(lanes_, shape_, view_, at_.point) && is_unbounded(tolerance)) return true;
+    lanes_.for_each(shape_.variables, [&](int j) { at_.point[j] = at_.first_x[j]; });
+    proof_ = proof;
+    return false;
   }
-  /// Unbounded only if the exact method says so of the numbers as given.
+  /// Unbounded only if the exact method says so of the numbers as given, from a point that meets
+  /// the rows.
   CAROM_CALL void decide_again(QpVerdict& answer, const QpTaskSettings& settings) {
     known_ = {};
     const QpVerdict exact = decide(settings);
-    const bool sure = is_proven(exact.status) && (exact.status == Status::infeasible ||
-                                                  known_.kind == QpKnowledge::Kind::unbounded);
+    const bool sure = exact.status == Status::infeasible ||
+                      (exact.status == Status::unbounded &&
+                       known_.kind == QpKnowledge::Kind::unbounded && settles(settings.tolerance));
     answer = exact;
     if (!sure) answer.status = Status::numerical_error;
   }

@@ -131,35 +131,99 @@ CAROM_CALL double own_bound(const Lanes&, const QpShape& shape, const QpView<Dat
   return larger(magnitude(low), magnitude(high));
 }
 
-/// Whether all that row i adds to A'y is rounding of the columns' sums: then it takes no part in a
-/// proof, however large its bound.
-template <class Data, class Memory>
-CAROM_CALL bool adds_rounding(const QpShape& shape, const QpView<Data>& view, const Memory& y,
-                              int i) {
-  const long n = shape.variables;
-  bool any = false;
-  for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
-    const int j = shape.column[t];
-    const double own = magnitude(view.matrix[i * n + j] * y[i]);
-    if (own == 0.0) continue;
-    any = true;
-    ProofSum pull;
-    for (int k = 0; k < shape.rows; ++k) {
-      if (y[k] != 0.0 && has_column(shape, k, j)) pull.add(view.matrix[k * n + j] * y[k], k);
+/// Which rows of y = Farkas' vector belong together: those that share a column of A'y in which each
+/// is more than rounding. In other columns such a group may be rounding of what another one leaves;
+/// then nothing says that its own numbers are more than that, and it takes no part in a proof,
+/// however large its bounds.
+template <class Lanes, class Data, class Memory>
+class ProofGroups {
+ public:
+  /// work: qp_judge_workspace.
+  CAROM_CALL ProofGroups(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
+                         const Memory& y, const Memory& work)
+      : shape_(shape),
+        view_(view),
+        y_(y),
+        at_(placed<certificate::QpJudgeLayout>(work, shape.variables, shape.rows)) {
+    const auto [sizes, first, group, next] = arrays();
+    lanes.for_each(shape.variables, [&](int j) {
+      ProofSum pull;
+      for (int i = 0; i < shape_.rows; ++i) pull.add(own(i, j), i);
+      sizes[j] = pull.size;
+    });
+    lanes.for_each(shape.rows, [&](int i) { next[i] = i; });
+    for (bool changed = true; changed;) {
+      lanes.for_each(shape.rows, [&](int i) { group[i] = next[i]; });
+      lanes.for_each(shape.variables, [&](int j) {
+        first[j] = shape_.rows;
+        for (int i = 0; i < shape_.rows; ++i) {
+          if (is_felt(i, j)) first[j] = smaller(group[i], first[j]);
+        }
+      });
+      lanes.for_each(shape.rows, [&](int i) {
+        double least = group[i];
+        for_columns(i, [&](int j) {
+          if (is_felt(i, j)) least = smaller(first[j], least);
+        });
+        next[i] = least;
+      });
+      changed = false;
+      for (int i = 0; i < shape_.rows; ++i) changed = changed || next[i] != group[i];
     }
-    if (!(own <= ProofSum::rounding(shape.rows) * pull.size)) return false;
+    // From here on: whether row i is rounding in a column of another group.
+    lanes.for_each(shape.rows, [&](int i) {
+      double stray = 0.0;
+      for_columns(i, [&](int j) {
+        if (own(i, j) != 0.0 && first[j] != group[i]) stray = 1.0;
+      });
+      next[i] = stray;
+    });
   }
-  return any;
-}
+
+  [[nodiscard]] CAROM_CALL bool is_rounding(int i) const {
+    for (int k = 0; k < shape_.rows; ++k) {
+      if (at_.scales.row_size[k] == at_.scales.row_size[i] && at_.scales.row_datum[k] != 0.0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  struct Arrays {
+    Memory sizes, first, group, next;
+  };
+  [[nodiscard]] CAROM_INLINE Arrays arrays() const {
+    return {at_.scales.column_size, at_.scales.column_datum, at_.scales.row_size,
+            at_.scales.row_datum};
+  }
+  [[nodiscard]] CAROM_INLINE double own(int i, int j) const {  // rows hold their own columns only
+    if (y_[i] == 0.0 || !has_column(shape_, i, j)) return 0.0;
+    return magnitude(view_.matrix[static_cast<long>(i) * shape_.variables + j] * y_[i]);
+  }
+  [[nodiscard]] CAROM_INLINE bool is_felt(int i, int j) const {
+    return own(i, j) > ProofSum::rounding(shape_.rows) * at_.scales.column_size[j];
+  }
+  template <class F>
+  CAROM_INLINE void for_columns(int i, F&& f) const {
+    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) f(shape_.column[t]);
+  }
+
+  const QpShape& shape_;
+  const QpView<Data>& view_;
+  Memory y_;
+  certificate::QpJudgeLayout<Memory> at_;
+};
 
 inline constexpr int kOutweighed = -2;
 
 /// The first number of y that keeps it from A'y = 0 in a column, -1 if there is none, kOutweighed
 /// where an x as large as the bounds ask for makes up for the margin: docs/howto/check_a_proof.md.
 /// Of problems with cones, whose numbers no zero may replace, only small margins are judged.
+/// work: qp_judge_workspace.
 template <class Lanes, class Data, class Memory>
 CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
-                            const Memory& y) {
+                            const Memory& y, const Memory& work) {
   const long n = shape.variables;
   ProofSum support;
   const auto term = [&](int i) {
@@ -169,10 +233,11 @@ CAROM_CALL int farkas_fault(const Lanes& lanes, const QpShape& shape, const QpVi
   for (int i = 0; i < shape.rows; ++i) {
     if (y[i] != 0.0) support.add(term(i), i);
   }
+  const ProofGroups groups(lanes, shape, view, y, work);
   for (int i = 0; i < shape.rows; ++i) {
     if (y[i] == 0.0 || (shape.cones > 0 && in_cone(shape, i))) continue;
     const bool weighs = 2.0 * shape.rows * magnitude(term(i)) > magnitude(support.total());
-    if (weighs && adds_rounding(shape, view, y, i)) return shape.cones > 0 ? kOutweighed : i;
+    if (weighs && groups.is_rounding(i)) return shape.cones > 0 ? kOutweighed : i;
   }
   if (shape.cones > 0 && !support.is_close()) return -1;
   const double blur = support.blur();
@@ -300,7 +365,7 @@ CAROM_CALL double infeasibility_residual(const Lanes& lanes, const QpShape& shap
   return cleaned_proof(
       lanes, shape.rows, y, spare, tolerance, weight, [&](int i) { return in_cone(shape, i); },
       [&] { return judge.farkas_residual(y); },
-      [&] { return farkas_fault(lanes, shape, view, y); });
+      [&] { return farkas_fault(lanes, shape, view, y, work); });
 }
 
 /// Of d as a direction in which the objective falls without end; d is normalised likewise.

@@ -29,16 +29,22 @@ struct QpSubspaceLayout {
 };
 CAROM_INLINE constexpr long qp_subspace_workspace(long n) { return values_of<QpSubspaceLayout>(n); }
 
+/// By which of its entries an equation is solved: the largest one in units of its column, or of the
+/// curvature along its variable. Little curvature is seen by the latter only, where rows have units
+/// of their own; the former's multipliers are more exact.
+enum class QpPivots : unsigned char { by_columns, by_curvature };
+
 template <class Lanes, class Data, class Memory>
 class QpSubspace {
  public:
   /// Reduces the equations of the problem. memory: qp_subspace_workspace.
   CAROM_HOST_DEVICE QpSubspace(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
-                               const Memory& memory)
+                               const Memory& memory, QpPivots pivots = QpPivots::by_columns)
       : lanes_(lanes),
         shape_(shape),
         view_(view),
         n_(shape.variables),
+        pivots_(pivots),
         at_(placed<QpSubspaceLayout>(memory, shape.variables)) {
     lanes_.for_each(n_, [&](int j) { at_.held[j] = 0.0; });
     for (int i = 0; i < shape.rows && count_ < n_; ++i) {
@@ -205,7 +211,7 @@ class QpSubspace {
     for (int j = 0; j < n_; ++j) {
       if (!is_free(j) || !(magnitude(own[j]) > kDependent * at_.size[j])) continue;
       // Among entries of the row that did not cancel, the largest for its column.
-      const double size = magnitude(own[j]) / column_size(j);
+      const double size = magnitude(own[j]) / unit(j);
       if (best < 0 || size > most) {
         best = j;
         most = size;
@@ -240,9 +246,16 @@ class QpSubspace {
       sum_of[j] -= factor * at_.combined[k * n + j];
     });
   }
-  CAROM_CALL double column_size(int j) const {
+  CAROM_CALL double unit(int j) const {
     const long n = n_;
     double most = 0.0;
+    if (pivots_ == QpPivots::by_curvature) {
+      for (int i = 0; i < n_; ++i) {
+        const double size = magnitude(entry(i, j)), other = magnitude(entry(i, i));
+        if (size > 0.0) most = larger(i == j || other == 0.0 ? size : size * size / other, most);
+      }
+      return most > 0.0 ? square_root(most) : 1e-100;
+    }
     for (int i = 0; i < shape_.rows; ++i) {
       if (view_.lower[i] == view_.upper[i] && has_column(shape_, i, j)) {
         most = larger(magnitude(view_.matrix[i * n + j]), most);
@@ -256,6 +269,7 @@ class QpSubspace {
   QpView<Data> view_;
   int n_;
   int count_ = 0;
+  QpPivots pivots_;
   QpSubspaceLayout<Memory> at_;
 };
 
