@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arrays import refuse
 from ._clear import is_clear
 from ._optional import needed
@@ -149,7 +150,7 @@ class MujocoRobot:
             if first >= 0:
                 above[body, first : first + model.body_dofnum[body]] = True
         self.above = above
-        self.root = np.array(model.body_rootid)
+        self.root = np.array(model.body_rootid, dtype=np.int64)
         self.body_of = np.array(model.geom_bodyid)
         self.welded = np.array(model.body_weldid)
         self.trees = np.array(model.dof_treeid, dtype=np.int64).reshape(-1)
@@ -587,18 +588,11 @@ class _Found:
     def _jacobians(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
         """Of the second body's point less the first's, in the contact's frame (r, 3, nv)."""
         robot = self.robot
-        moved = np.zeros((len(state), 3, robot.nv))
-        for side, sign in ((1, 1.0), (0, -1.0)):
-            moves = robot.above[body[:, side]]
-            # of each row only the velocities that move its body: few in a pile of bodies
-            row, dof = np.nonzero(moves)
-            if not len(row):
-                continue
-            away = (pos - self.com[state, robot.root[body[:, side]]])[row]
-            turn = self.cdof[state[row], dof]
-            moved[row, :, dof] += sign * (turn[:, 3:] + np.cross(turn[:, :3], away))
-        J: np.ndarray = frame @ moved
-        return J
+        J: np.ndarray = _core.contact_jacobians(
+            np.ascontiguousarray(state), np.ascontiguousarray(body, dtype=np.int64), np.ascontiguousarray(pos),
+            np.ascontiguousarray(frame), self.com, self.cdof, robot.root, robot.above.view(np.uint8),
+        )  # fmt: skip
+        return J.reshape(len(state), 3, robot.nv)
 
     def _extras(
         self, extras: dict[str, np.ndarray], dim: np.ndarray, friction: np.ndarray, state: np.ndarray, geom: np.ndarray

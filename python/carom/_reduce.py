@@ -1,9 +1,6 @@
-"""Fewer contacts with the same wrenches: patches to their corners, nearly equal points to one, and
-what of a state moves apart from the rest."""
+"""Fewer contacts with the same wrenches: patches to their corners, nearly equal points to one."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -36,21 +33,3 @@ def patch_corners(
     pos, frame, mu = (np.ascontiguousarray(each, dtype=np.float64) for each in (pos, frame, mu))
     found = _core.reduce_patches(pos, frame, mu, np.ascontiguousarray(group, dtype=np.int64), near, NEAR, _ALIKE)
     return found["keep"].astype(bool), found["moment"], found["turn"]
-
-
-def components(sets: Iterable[Iterable[int]], size: int) -> np.ndarray:
-    """Numbers 0.. of the classes of 0..size-1 when the members of each set belong together."""
-    parent = list(range(size))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    for each in sets:
-        members = [root(int(i)) for i in each]
-        for other in members[1:]:
-            parent[root(other)] = root(members[0])
-    _, numbers = np.unique([root(i) for i in range(size)], return_inverse=True)
-    return np.asarray(numbers).reshape(-1)

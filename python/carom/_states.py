@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._arrays import from_any, refuse
-from ._reduce import NEAR, components, patch_corners
+from ._reduce import NEAR, patch_corners
 from ._results import Result
 from .errors import InvalidInput
 from .problems import MAX_CONTACTS, MAX_FOLLOWED, MAX_VELOCITIES, RobotProblems
@@ -139,6 +140,7 @@ class Collected:
 
 
 Named = Callable[[int, int], str]
+Piece = tuple[int, np.ndarray, "np.ndarray | None"]  # of a state: rows and velocities, None: all
 
 
 def limits(
@@ -414,11 +416,11 @@ def assembled(
     def refuse_state(state: int, status: StateStatus, why: InvalidInput) -> None:
         refused.setdefault(state, (status, why))
 
+    moves = np.ones(len(rows), dtype=bool)
     if options.reduce == "hull" and len(rows):  # a normal along an axis of the joints between is no way to move
-        largest = np.abs(rows.J).max(axis=2, initial=0.0)
+        largest = np.maximum(rows.J.max(axis=2, initial=0.0), -rows.J.min(axis=2, initial=0.0))
         moves = largest[:, 0] > _MOVES * largest.max(axis=1)
-        rows = rows if moves.all() else rows[moves]
-    for row in np.flatnonzero(rows.phi < -rows.allowed):
+    for row in np.flatnonzero(moves & (rows.phi < -rows.allowed)):
         rule = f"max_penetration = {options.max_penetration:g}" if options.max_penetration is not None else (
             f"{rows.allowed[row]:.3g}, by its size: max_penetration says otherwise")  # fmt: skip
         unit = "m" if rows.contact[row] else "m or rad"
@@ -427,7 +429,7 @@ def assembled(
 
     changed = _Changed.none(s)
     if options.reduce == "hull" and len(rows):
-        stays = _corners(rows, np.flatnonzero(rows.contact), found.welded, NEAR, changed)
+        stays = moves & _corners(rows, np.flatnonzero(moves & rows.contact), found.welded, NEAR, changed)
         rows = rows if stays.all() else rows[stays]
         rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, changed)
 
@@ -455,21 +457,21 @@ def assembled(
         simple = [(int(m), everywhere[~out & (count == m)]) for m in np.unique(count[~out]) if m or whole]
         parts = [_simple_part(found.M, velocity, rows, first, m, states, name, named) for m, states in simple]
     else:
-        islands_of = _Islands(_touched(rows, found.trees), found.trees) if many else None
-        pieces: list[tuple[int, np.ndarray, np.ndarray | None]] = []
+        split = _islands(rows, found) if many else []
+        others: list[Piece] = [(state, np.arange(first[state], first[state + 1]), None)
+                               for state in range(s) if not many or count[state] == 0]  # fmt: skip
+        pieces: list[Piece] = []
         bound: list[tuple[int, np.ndarray]] = []  # equalities of pieces
-        for state in range(s):
-            mine = np.arange(first[state], first[state + 1])
-            if state in refused or not (len(mine) or whole):
+        for state, places, dofs in sorted(split + others, key=lambda piece: piece[0]):
+            if state in refused or not (len(places) or whole):
                 continue
             active = found.equalities.get(state)
-            for places, dofs in islands_of.of(mine, active) if islands_of is not None and len(mine) else [(mine, None)]:
-                if active is not None:
-                    own = active if dofs is None else active[:, dofs]
-                    own = own if dofs is None else own[(own != 0.0).any(axis=1)]
-                    if len(own):
-                        bound.append((len(pieces), own))
-                pieces.append((state, places, dofs))
+            if active is not None:
+                own = active if dofs is None else active[:, dofs]
+                own = own if dofs is None else own[(own != 0.0).any(axis=1)]
+                if len(own):
+                    bound.append((len(pieces), own))
+            pieces.append((state, places, dofs))
         keeping: dict[int, np.ndarray] = {}
         for places, E in _by_shape(bound):
             keeping.update(zip(places.tolist(), free_directions(E)))
@@ -605,7 +607,7 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
     if np.bincount(rows.state, minlength=1).max() <= MAX_FOLLOWED:
         return rows
     stays = np.ones(len(rows), dtype=bool)
-    touched = _touched(rows, found.trees) if islands else None
+    number = _island_numbers(rows, found)[1] if islands else np.zeros(len(rows), dtype=np.int64)
     slim = dataclasses.replace(rows, J=rows.J[:, :, :0])  # of which parts are taken again and again
     for most in (MAX_FOLLOWED, MAX_CONTACTS):
         trial, last = stays.copy(), np.zeros(count, dtype=bool)
@@ -613,7 +615,7 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
         for near in (*_COARSER, None):
             place = np.flatnonzero(trial)
             left = slim[place]
-            crowded = _crowded(left, found, None if touched is None else touched[place], most)
+            crowded = _crowded(left.state, number[place], most)
             last[:] = False
             last[left.state[crowded]] = True
             contacts = crowded[left.contact[crowded]]
@@ -628,56 +630,55 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
     return rows if stays.all() else rows[stays]
 
 
-def _crowded(rows: Rows, found: Collected, touched: np.ndarray | None, most: int) -> np.ndarray:
-    """The rows of islands of more than `most`. touched: _touched(rows), where islands are apart."""
-    first = np.searchsorted(rows.state, np.arange(len(found.v) + 1))
-    states = np.flatnonzero(np.diff(first) > most)
-    apart = None if touched is None else _Islands(touched, found.trees)
-    pieces = [np.zeros(0, dtype=np.int64)]
-    for state in states.tolist():
-        mine = np.arange(first[state], first[state + 1])
-        each = [mine] if apart is None else [places for places, _ in apart.of(mine, found.equalities.get(state))]
-        pieces += [places for places in each if len(places) > most]
-    return np.concatenate(pieces)
+def _crowded(state: np.ndarray, number: np.ndarray, most: int) -> np.ndarray:
+    """The rows of islands of more than `most`. number: of a row's island in its state, -1: none."""
+    key = state * (int(number.max(initial=0)) + 1) + number
+    return np.flatnonzero((number >= 0) & (np.bincount(key[number >= 0], minlength=int(key.max(initial=0)) + 1)[key] > most))
 
 
 def _touched(rows: Rows, trees: np.ndarray) -> np.ndarray:
     """Which trees each row moves (r, trees)."""
-    moves = (rows.J != 0.0).any(axis=1)
-    return np.stack([moves[:, trees == k].any(axis=1) for k in range(int(trees.max(initial=-1)) + 1)], axis=1)
+    return _of_trees((rows.J != 0.0).any(axis=1), trees)
 
 
-class _Islands:
-    """Rows and velocities of what moves apart: blocks of J M^-1 J' by the trees of M, which rows and
-    equalities join."""
+def _of_trees(moves: np.ndarray, trees: np.ndarray) -> np.ndarray:
+    """Which trees each line (r, nv) moves (r, trees); each tree has velocities."""
+    order = np.argsort(trees, kind="stable")
+    first = np.searchsorted(trees[order], np.arange(int(trees.max(initial=-1)) + 1))
+    return np.asarray(np.logical_or.reduceat(moves[:, order], first, axis=1))
 
-    def __init__(self, touched: np.ndarray, trees: np.ndarray) -> None:
-        self.trees, self.size, self.touched = trees, touched.shape[1], touched
-        self.known: dict[bytes, list[tuple[np.ndarray, np.ndarray | None]]] = {}
 
-    def of(self, mine: np.ndarray, E: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        touched = self.touched[mine]
-        joined = touched
-        if E is not None:
-            moves = E != 0.0
-            ties = np.stack([moves[:, self.trees == k].any(axis=1) for k in range(self.size)], axis=1)
-            joined = np.vstack([touched, ties])
-        key = len(mine).to_bytes(4, "little") + np.packbits(joined).tobytes()
-        if key not in self.known:
-            self.known[key] = self._found(touched, joined)
-        return [(mine[places], dofs) for places, dofs in self.known[key]]
+def _island_numbers(rows: Rows, found: Collected) -> tuple[np.ndarray, np.ndarray]:
+    """Of what moves apart, blocks of J M^-1 J' by the trees of M, which rows and equalities join: a number of
+    each tree in each state (s, trees), and of each row, -1 where it moves nothing."""
+    touched = _touched(rows, found.trees)
+    tied = [_of_trees(E != 0.0, found.trees) for E in found.equalities.values()]
+    states = np.repeat(np.array(list(found.equalities), dtype=np.int64), [len(each) for each in tied])
+    number = _core.island_numbers(np.concatenate([touched, *tied]).view(np.uint8), np.concatenate([rows.state, states]),
+                                  len(found.v), touched.shape[1])  # fmt: skip
+    return number, np.where(touched.any(axis=1), number[rows.state, touched.argmax(axis=1)], -1)
 
-    def _found(self, touched: np.ndarray, joined: np.ndarray) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        row, tree = np.nonzero(joined)
-        ends = [*(np.flatnonzero(np.diff(row)) + 1).tolist(), len(tree)]
-        groups = {tuple(tree[begin:end].tolist()) for begin, end in zip([0, *ends], ends) if end - begin > 1}
-        number = components(sorted(groups), self.size)
-        island = np.where(touched.any(axis=1), number[touched.argmax(axis=1)], -1)  # -1: moves nothing
-        found: list[tuple[np.ndarray, np.ndarray | None]] = []
-        for k in dict.fromkeys(island[island >= 0].tolist()):
-            dofs = np.flatnonzero(number[self.trees] == k)
-            found.append((np.flatnonzero(island == k), dofs if len(dofs) < len(self.trees) else None))
-        return found
+
+def _islands(rows: Rows, found: Collected) -> list[Piece]:
+    """States, rows and velocities of all islands with rows, by state and then by their first row; None: all
+    velocities. Equal ones are one array."""
+    trees, (number, own) = found.trees, _island_numbers(rows, found)
+    some = np.flatnonzero(own >= 0)
+    _, begin, inverse = np.unique(rows.state[some] * number.shape[1] + own[some], return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(begin))[inverse.reshape(-1)]
+    places = some[np.argsort(order, kind="stable")]
+    heads = some[np.sort(begin)]
+    known: dict[bytes, np.ndarray | None] = {}
+    islands: list[Piece] = []
+    members = number[rows.state[heads]] == own[heads][:, None]
+    ends = np.cumsum(np.bincount(order, minlength=len(heads)))
+    for state, which, low, high in zip(rows.state[heads].tolist(), members, [0, *ends.tolist()], ends.tolist()):
+        key = which.tobytes()
+        if key not in known:
+            dofs = np.flatnonzero(which[trees])
+            known[key] = dofs if len(dofs) < len(trees) else None
+        islands.append((state, places[low:high], known[key]))
+    return islands
 
 
 Entry = tuple[int, np.ndarray, "np.ndarray | None", "np.ndarray | None"]
@@ -718,27 +719,29 @@ def _part(
     lifted = dofs is not None or Z is not None
     M, v, J = np.empty((n, width, width)), np.empty((n, width)), np.empty((n, m, 3, width))
     lift = np.zeros((n, nv, width)) if lifted else None
-    alike: dict[int, list[int]] = {}  # entries of the same velocities: those of one list, which is kept
+    alike: dict[tuple[int, bool], list[int]] = {}  # entries of the same velocities: those of one list, which is kept
     for place, (_, _, dofs, Z) in enumerate(entries):
-        alike.setdefault(id(dofs) if Z is None else -1 - place, []).append(place)
+        alike.setdefault((id(dofs), Z is None), []).append(place)
     for members in alike.values():
         which = np.array(members)
         _, _, dofs, Z = entries[members[0]]
-        mine, mine_v, mine_J = found.M[state_of[which]], velocity[state_of[which]], rows.J[places[which]]
-        basis = None
-        if dofs is not None:
-            mine, mine_v, mine_J = mine[:, dofs[:, None], dofs], mine_v[:, dofs], mine_J[..., dofs]
-            basis = np.zeros((nv, len(dofs)))
-            basis[dofs, np.arange(len(dofs))] = 1.0
+        states, lines = state_of[which], places[which]
+        if dofs is None:
+            mine, mine_v, mine_J = found.M[states], velocity[states], rows.J[lines]
+        else:  # what is not taken is not copied
+            mine = found.M[states[:, None, None], dofs[:, None], dofs]
+            mine_v = velocity[states[:, None], dofs]
+            mine_J = rows.J[lines[:, :, None, None], np.arange(3)[:, None], dofs]
         if Z is not None:
-            mine_v = mine_v @ Z
-            mine = Z.T @ mine @ Z
+            bases = np.stack([np.asarray(entries[place][3]) for place in members])
+            mine_v = (mine_v[:, None] @ bases)[:, 0]
+            mine = bases.transpose(0, 2, 1) @ mine @ bases
             mine = 0.5 * (mine + mine.transpose(0, 2, 1))
-            mine_J = mine_J @ Z
-            basis = Z if basis is None else basis @ Z
+            mine_J = mine_J @ bases[:, None]
         M[which], v[which], J[which] = mine, mine_v, mine_J
-        if lift is not None and basis is not None:
-            lift[which] = basis
+        if lift is not None:
+            moved = np.arange(nv) if dofs is None else dofs
+            lift[which[:, None, None], moved[:, None], np.arange(width)] = np.eye(width) if Z is None else bases
     problems = RobotProblems.of(
         M, np.ascontiguousarray(J[:, :, 0]), J[:, :, 1:].reshape(n, 2 * m, width), rows.mu[places], v, dimension=3, name=name,
         distance=rows.phi[places], index=state_of, contact_names=_common_names(rows, places, named), lift=lift,

@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
   add_impact_models(module);
   add_impact_theory(module);
   add_patches(module);
+  add_contact_rows(module);
   add_equilibrium(module);
   add_membership(module);
   add_compliant(module);

@@ -18,6 +18,7 @@ void add_impact(nanobind::module_& module);
 void add_impact_models(nanobind::module_& module);
 void add_impact_theory(nanobind::module_& module);
 void add_patches(nanobind::module_& module);
+void add_contact_rows(nanobind::module_& module);
 void add_boxed_lcp(nanobind::module_& module);
 void add_coulomb(nanobind::module_& module);
 void add_equilibrium(nanobind::module_& module);
