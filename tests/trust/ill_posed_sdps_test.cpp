@@ -238,9 +238,9 @@ TEST(IllPosedSdps, GetNoFalseStatus) {
     }
   }
   // What has interior points of both kinds is decided.
-  EXPECT_GT(solved, problems / 12);
-  EXPECT_GT(infeasible, problems / 15);
-  EXPECT_GT(unbounded, problems / 20);
+  EXPECT_GT(solved, problems / 16);
+  EXPECT_GT(infeasible, problems / 20);
+  EXPECT_GT(unbounded, problems / 26);
 }
 
 }  // namespace

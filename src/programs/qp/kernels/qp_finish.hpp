@@ -8,6 +8,7 @@
 #include "programs/qp/kernels/qp_doubt.hpp"
 #include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_round_multipliers.hpp"
 #include "programs/qp/kernels/qp_second_look.hpp"
 #include "programs/qp/kernels/qp_subspace.hpp"
 #include "programs/qp/kernels/qp_task_arrays.hpp"
@@ -576,58 +577,20 @@ class QpFinish {
     if (claim == Status::solved) {
       judge_cleaned(answer, tolerance, certificate::Leaning::allowed);
       if (answer.status == Status::inaccurate && answer.residual <= kRoundedAway * tolerance) {
-        round_multipliers(answer, tolerance);
+        const auto is_better = [&] {
+          QpVerdict rounded = answer;
+          judge(rounded, tolerance, certificate::Leaning::allowed);
+          if (!(rounded.residual < answer.residual)) return false;
+          answer = rounded;
+          return true;
+        };
+        round_multipliers(lanes_, shape_, view_, y_, is_better,
+                          [&] { return answer.status == Status::solved; });
       }
     } else if ((claim == Status::infeasible && is_infeasible(tolerance)) ||
                (claim == Status::unbounded && is_unbounded(tolerance))) {
       answer.status = claim;
     }
-  }
-
-  /// Nearly parallel rows may have multipliers so large that their own rounding is felt: of the
-  /// numbers beside the two largest terms' the best are taken.
-  CAROM_CALL void round_multipliers(QpVerdict& answer, double tolerance) {
-    constexpr int kSteps = 8;  // last digits up and down
-    int row[2] = {-1, -1};
-    double most[2] = {0.0, 0.0};
-    for (int i = 0; i < shape_.rows; ++i) {
-      double term = 0.0;
-      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-        const long j = shape_.column[t];
-        term = larger(magnitude(view_.matrix[static_cast<long>(i) * shape_.variables + j]), term);
-      }
-      term *= magnitude(y_[i]);
-      if (term > most[1]) {
-        const int first = term > most[0] ? 0 : 1;
-        if (first == 0) {
-          row[1] = row[0];
-          most[1] = most[0];
-        }
-        row[first] = i;
-        most[first] = term;
-      }
-    }
-    if (row[1] < 0) return;
-    const double given[2] = {y_[row[0]], y_[row[1]]};
-    const auto set = [&](int a, int b) {
-      lanes_.for_each(1, [&](int) {
-        y_[row[0]] = given[0] * (1.0 + a * 0x1p-52);
-        y_[row[1]] = given[1] * (1.0 + b * 0x1p-52);
-      });
-    };
-    int best[2] = {0, 0};
-    for (int a = -kSteps; a <= kSteps && answer.status != Status::solved; ++a) {
-      for (int b = -kSteps; b <= kSteps && answer.status != Status::solved; ++b) {
-        set(a, b);
-        QpVerdict rounded = answer;
-        judge(rounded, tolerance, certificate::Leaning::allowed);
-        if (!(rounded.residual < answer.residual)) continue;
-        answer = rounded;
-        best[0] = a;
-        best[1] = b;
-      }
-    }
-    set(best[0], best[1]);
   }
 
   /// Leaves x, y, and the point of an unbounded problem, whose direction is x.
