@@ -141,11 +141,12 @@ class ProofGroups {
   /// work: qp_judge_workspace.
   CAROM_CALL ProofGroups(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,
                          const Memory& y, const Memory& work)
-      : shape_(shape),
-        view_(view),
-        y_(y),
-        at_(placed<certificate::QpJudgeLayout>(work, shape.variables, shape.rows)) {
-    const auto [sizes, first, group, next] = arrays();
+      : shape_(shape), view_(view), y_(y) {
+    const auto at = placed<certificate::QpJudgeLayout>(work, shape.variables, shape.rows);
+    sizes_ = at.scales.column_size;
+    group_ = at.scales.row_size;
+    stray_ = at.scales.row_datum;
+    const Memory sizes = sizes_, group = group_, first = at.scales.column_datum, next = stray_;
     lanes.for_each(shape.variables, [&](int j) {
       ProofSum pull;
       for (int i = 0; i < shape_.rows; ++i) pull.add(own(i, j), i);
@@ -170,7 +171,6 @@ class ProofGroups {
       changed = false;
       for (int i = 0; i < shape_.rows; ++i) changed = changed || next[i] != group[i];
     }
-    // From here on: whether row i is rounding in a column of another group.
     lanes.for_each(shape.rows, [&](int i) {
       double stray = 0.0;
       for_columns(i, [&](int j) {
@@ -182,27 +182,18 @@ class ProofGroups {
 
   [[nodiscard]] CAROM_CALL bool is_rounding(int i) const {
     for (int k = 0; k < shape_.rows; ++k) {
-      if (at_.scales.row_size[k] == at_.scales.row_size[i] && at_.scales.row_datum[k] != 0.0) {
-        return true;
-      }
+      if (group_[k] == group_[i] && stray_[k] != 0.0) return true;
     }
     return false;
   }
 
  private:
-  struct Arrays {
-    Memory sizes, first, group, next;
-  };
-  [[nodiscard]] CAROM_INLINE Arrays arrays() const {
-    return {at_.scales.column_size, at_.scales.column_datum, at_.scales.row_size,
-            at_.scales.row_datum};
-  }
   [[nodiscard]] CAROM_INLINE double own(int i, int j) const {  // rows hold their own columns only
     if (y_[i] == 0.0 || !has_column(shape_, i, j)) return 0.0;
     return magnitude(view_.matrix[static_cast<long>(i) * shape_.variables + j] * y_[i]);
   }
   [[nodiscard]] CAROM_INLINE bool is_felt(int i, int j) const {
-    return own(i, j) > ProofSum::rounding(shape_.rows) * at_.scales.column_size[j];
+    return own(i, j) > ProofSum::rounding(shape_.rows) * sizes_[j];
   }
   template <class F>
   CAROM_INLINE void for_columns(int i, F&& f) const {
@@ -212,7 +203,9 @@ class ProofGroups {
   const QpShape& shape_;
   const QpView<Data>& view_;
   Memory y_;
-  certificate::QpJudgeLayout<Memory> at_;
+  Memory sizes_;  ///< of the columns of A'y
+  Memory group_;  ///< a row of each row's group
+  Memory stray_;  ///< whether a row is rounding in a column of another group
 };
 
 inline constexpr int kOutweighed = -2;
