@@ -35,14 +35,9 @@ class AnyEventTrajectory {
         rows_(Dim * run.contacts),
         slips_(run.polygon),
         modes_(run, problem) {
-    size_ = 0.0;
-    for (int k = 0; k < rows_; ++k) size_ = larger(size_, magnitude(problem_.contact_velocity[k]));
-    longest_ = 0.0;
-    for (int i = 0; i < contacts_; ++i) {
-      const double own = modes_.response(i, i);
-      if (own > 0.0) longest_ = larger(longest_, size_ / own);
-    }
-    if (longest_ == 0.0) longest_ = 1.0;
+    const EventSizes sizes = event_sizes(problem_, contacts_, rows_, modes_);
+    size_ = sizes.speed;
+    longest_ = sizes.length;
   }
 
   /// As EventTrajectory::run.
@@ -135,13 +130,7 @@ class AnyEventTrajectory {
 
   /// v + M^-1 J' (impulses so far).
   CAROM_INLINE void velocity(double* v) const {
-    for (int j = 0; j < run_.velocities; ++j) {
-      double sum = problem_.velocity[j];
-      for (int k = 0; k < rows_; ++k) {
-        sum = fused(problem_.response[static_cast<long>(j) * rows_ + k], total_[k], sum);
-      }
-      v[j] = sum;
-    }
+    event_velocity(problem_, run_.velocities, rows_, total_, v);
   }
 
   /// event_state of contact i.
@@ -312,17 +301,7 @@ class AnyEventTrajectory {
       const double missed = event_missed(problem_, run_, rows_, size_, u_, total_, s_.v);
       end.residual = larger(end.residual, missed / size_);
     }
-    if (!certificate::within(end.residual, run_.residual_tolerance)) {
-      end.status = TrajectoryStatus::failed;
-    }
-    if (end.status == TrajectoryStatus::failed) {
-      end.residual = kInfinity;
-      return;
-    }
-    end.modes = contact_modes<Dim>(contacts_, u_, run_.mode_tolerance);
-    end.energy_ratio = kernels::energy_ratio<double>(problem_, run_.velocities, s_.v);
-    end.in_net = end.status == TrajectoryStatus::terminated;
-    end.net_modes = end.modes;
+    judge_end<Dim>(problem_, run_, u_, s_.v, end);
   }
 
   const ImpactRun& run_;

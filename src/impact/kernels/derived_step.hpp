@@ -8,6 +8,12 @@
 /// (docs/explanation/impact.md, "How to choose h and epsilon").
 namespace carom::kernels {
 
+/// Normal speed of contact i per normal impulse there [1/kg], by itself: A_ii of the Delassus
+/// matrix [rows, rows] whose entries are scaled by S.
+CAROM_INLINE double normal_mobility(int rows, const double* delassus, const double* scale, int i) {
+  return delassus[static_cast<long>(i) * rows + i] / (scale[i] * scale[i]);
+}
+
 /// Of a problem whose Delassus matrix [rows, rows] is scaled by S; `u`: contact velocities.
 CAROM_INLINE StoppingImpulse stopping_impulse(int m, int rows, const double* delassus,
                                               const double* scale, const double* u,
@@ -15,8 +21,7 @@ CAROM_INLINE StoppingImpulse stopping_impulse(int m, int rows, const double* del
   StoppingImpulse most;
   for (int i = 0; i < m; ++i) {
     if (!(-u[i] > velocity_tolerance)) continue;
-    const double mobility = delassus[static_cast<long>(i) * rows + i] / (scale[i] * scale[i]);
-    const double impulse = -u[i] / mobility;
+    const double impulse = -u[i] / normal_mobility(rows, delassus, scale, i);
     if (is_finite(impulse) && impulse > most.impulse) {
       most.contact = i;
       most.impulse = impulse;
@@ -31,6 +36,18 @@ CAROM_INLINE double step_size_of(double given, int m, int rows, const double* de
   if (given > 0.0) return given;
   const StoppingImpulse stop = stopping_impulse(m, rows, delassus, scale, u, velocity_tolerance);
   return stop.contact < 0 ? 1.0 : stop.impulse;
+}
+
+/// Largest normal impulse that changes a contact's speed by `speed` [N s], each contact by itself;
+/// 0 where no impulse does. mobility(i): normal_mobility of contact i.
+template <class Mobility>
+CAROM_INLINE double longest_push(int m, double speed, const Mobility& mobility) {
+  double longest = 0.0;
+  for (int i = 0; i < m; ++i) {
+    const double own = mobility(i);
+    if (own > 0.0) longest = larger(longest, speed / own);
+  }
+  return longest;
 }
 
 /// max |u| of `rows` contact velocities; NaN where one is NaN.

@@ -44,4 +44,21 @@ CAROM_INLINE double event_missed(const ImpactProblemView& problem, const ImpactR
   return wrong;
 }
 
+/// What is known of a followed impact by its residual, last contact velocities u and velocity v.
+template <int Dim>
+CAROM_INLINE void judge_end(const ImpactProblemView& problem, const ImpactRun& run, const double* u,
+                            const double* v, TrajectoryEnd& end) {
+  if (!certificate::within(end.residual, run.residual_tolerance)) {
+    end.status = TrajectoryStatus::failed;
+  }
+  if (end.status == TrajectoryStatus::failed) {
+    end.residual = kInfinity;
+    return;
+  }
+  end.modes = contact_modes<Dim>(run.contacts, u, run.mode_tolerance);
+  end.energy_ratio = energy_ratio<double>(problem, run.velocities, v);
+  end.in_net = end.status == TrajectoryStatus::terminated;
+  end.net_modes = end.modes;
+}
+
 }  // namespace carom::kernels

@@ -5,6 +5,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
+#include "impact/kernels/derived_step.hpp"
 #include "impact/kernels/impact.hpp"
 
 /// One linear piece of a solution that is followed from event to event, and its certificate. V: a
@@ -76,18 +77,31 @@ struct EventSizes {
   double length;  ///< impulse that stops the fastest contact
 };
 
-template <int M, class Table>
-CAROM_INLINE EventSizes event_sizes(const ImpactProblemView& problem, const Table& table) {
+/// modes: have response(row, column), A of u = A lambda.
+template <class Modes>
+CAROM_INLINE EventSizes event_sizes(const ImpactProblemView& problem, int contacts, int rows,
+                                    const Modes& modes) {
   EventSizes sizes{0.0, 0.0};
-  for (int k = 0; k < 2 * M; ++k) {
+  for (int k = 0; k < rows; ++k) {
     sizes.speed = larger(sizes.speed, magnitude(problem.contact_velocity[k]));
   }
-  for (int i = 0; i < M; ++i) {
-    const double own = table.response(i, i);
-    if (own > 0.0) sizes.length = larger(sizes.length, sizes.speed / own);
-  }
+  sizes.length =
+      longest_push(contacts, sizes.speed, [&modes](int i) { return modes.response(i, i); });
   if (sizes.length == 0.0) sizes.length = 1.0;
   return sizes;
+}
+
+/// v := v- + M^-1 J' total, the velocity after impulses `total`, [rows].
+template <class V>
+CAROM_INLINE void event_velocity(const ImpactProblemView& problem, int nv, int rows, const V* total,
+                                 V* v) {
+  for (int j = 0; j < nv; ++j) {
+    V sum(problem.velocity[j]);
+    for (int k = 0; k < rows; ++k) {
+      sum = fused(V(problem.response[static_cast<long>(j) * rows + k]), total[k], sum);
+    }
+    v[j] = sum;
+  }
 }
 
 /// Component k of the contact velocity that a sample begins with.

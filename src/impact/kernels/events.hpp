@@ -86,7 +86,7 @@ class EventTrajectory {
         s_(scratch),
         table_(table),
         stores_(stores),
-        sizes_(event_sizes<M>(problem, table)) {}
+        sizes_(event_sizes(problem, M, kRows, table)) {}
 
   /// Runs sample `sample` of problem `index`. Afterwards scratch.v, u and total hold v+, J v+ and
   /// the summed impulse. end.steps counts linear pieces, end.pivots series that were summed.
@@ -158,13 +158,7 @@ class EventTrajectory {
 
   /// v + M^-1 J' (impulses so far).
   CAROM_INLINE void velocity(double* v) const {
-    for (int j = 0; j < run_.velocities; ++j) {
-      double sum = problem_.velocity[j];
-      for (int k = 0; k < kRows; ++k) {
-        sum = fused(problem_.response[static_cast<long>(j) * kRows + k], total_[k], sum);
-      }
-      v[j] = sum;
-    }
+    event_velocity(problem_, run_.velocities, kRows, total_, v);
   }
 
   CAROM_INLINE void begin_stretch(int pieces) {
@@ -245,17 +239,7 @@ class EventTrajectory {
       const double missed = stores_->finish(u_, s_.v);
       if (end.status == TrajectoryStatus::terminated) end.residual = larger(end.residual, missed);
     }
-    if (!certificate::within(end.residual, run_.residual_tolerance)) {
-      end.status = TrajectoryStatus::failed;
-    }
-    if (end.status == TrajectoryStatus::failed) {
-      end.residual = kInfinity;
-      return;
-    }
-    end.modes = contact_modes<2>(M, u_, run_.mode_tolerance);
-    end.energy_ratio = kernels::energy_ratio<double>(problem_, run_.velocities, s_.v);
-    end.in_net = end.status == TrajectoryStatus::terminated;
-    end.net_modes = end.modes;
+    judge_end<2>(problem_, run_, u_, s_.v, end);
   }
 
   const ImpactRun& run_;

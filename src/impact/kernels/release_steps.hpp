@@ -79,8 +79,7 @@ class ReleaseTrajectory {
     return some;
   }
   [[nodiscard]] CAROM_INLINE double mobility(int i) const {
-    return problem_.delassus[static_cast<long>(i) * rows_ + i] /
-           (problem_.scale[i] * problem_.scale[i]);
+    return normal_mobility(rows_, problem_.delassus, problem_.scale, i);
   }
 
   CAROM_INLINE void begin(std::uint32_t index, std::uint64_t sample) {
@@ -96,10 +95,7 @@ class ReleaseTrajectory {
       books_.friction[i] = friction_[i];
     }
     for (int k = 0; k < rows_; ++k) s_.impulse[k] = 0.0;
-    longest_ = 0.0;
-    for (int i = 0; i < contacts_; ++i) {
-      if (mobility(i) > 0.0) longest_ = larger(longest_, speed_ / mobility(i));
-    }
+    longest_ = longest_push(contacts_, speed_, [this](int i) { return mobility(i); });
     if (!(longest_ > 0.0)) longest_ = problem_.step_size;
     weights_.begin(contacts_, run_.seed, index, sample);
     followed_ = 0.0;

@@ -22,7 +22,7 @@ class PackEvents {
         table_(table),
         faces_(faces),
         rows_(rows),
-        sizes_(kernels::event_sizes<M>(*job.problem, table)),
+        sizes_(kernels::event_sizes(*job.problem, M, kRows, table)),
         nv_(job.run->velocities),
         first_(first) {}
 
@@ -69,12 +69,7 @@ class PackEvents {
     load(job_.contact_velocity, u);
     load(job_.impulse, total);
     for (int lane = 0; lane < kWidth; ++lane) residual[lane] = job_.residual[place(lane)];
-    for (int j = 0; j < nv_; ++j) {
-      v[j] = Pack(problem_.velocity[j]);
-      for (int k = 0; k < kRows; ++k) {
-        v[j] = fused(Pack(problem_.response[static_cast<long>(j) * kRows + k]), total[k], v[j]);
-      }
-    }
+    kernels::event_velocity(problem_, nv_, kRows, total, v);
     Pack wrong(0.0);
     for (int k = 0; k < kRows; ++k) {
       Pack sum(0.0);

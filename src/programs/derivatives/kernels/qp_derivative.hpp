@@ -225,6 +225,9 @@ class QpDerivative {
   // The certificate: from the problem's arrays and the modes, without the equations that were
   // factored.
 
+  /// P a + C'e = g with a = sum[0, n); of_rows: e. Also the size that `typical` measures by.
+  CAROM_HOST_DEVICE certificate::MaxAbs<> stationarity_residual(const double* of_rows);
+
   /// P a + A'c + C'e = dL/dx, and what held rows ask of a. weight: of the element in which doubtful
   /// rows are held; between the two their own conditions are those of both.
   CAROM_HOST_DEVICE double adjoint_residual(const QpCotangentView& cotangent, const double* e,

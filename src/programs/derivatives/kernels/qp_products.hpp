@@ -312,8 +312,8 @@ CAROM_HOST_DEVICE inline void QpDerivative::write(const QpGradientView& gradient
   }
 }
 
-CAROM_HOST_DEVICE inline double QpDerivative::adjoint_residual(const QpCotangentView& cotangent,
-                                                               const double* e, double weight) {
+CAROM_HOST_DEVICE inline certificate::MaxAbs<> QpDerivative::stationarity_residual(
+    const double* of_rows) {
   const double* a = at_.sum;
   solution_size_ = factors_.size_in_units(a);
   certificate::MaxAbs<> worst;
@@ -324,11 +324,18 @@ CAROM_HOST_DEVICE inline double QpDerivative::adjoint_residual(const QpCotangent
       size += magnitude(hessian(j, k) * a[k]);
     }
     for (int i = 0; i < r_; ++i) {
-      sum += row(i)[j] * e[i];
-      size += magnitude(row(i)[j] * e[i]);
+      sum += row(i)[j] * of_rows[i];
+      size += magnitude(row(i)[j] * of_rows[i]);
     }
     worst.add(certificate::share_of(sum, size));
   }
+  return worst;
+}
+
+CAROM_HOST_DEVICE inline double QpDerivative::adjoint_residual(const QpCotangentView& cotangent,
+                                                               const double* e, double weight) {
+  const double* a = at_.sum;
+  certificate::MaxAbs<> worst = stationarity_residual(e);
   for (int i = 0; i < r_; ++i) {
     const bool border = is_border(i);
     const bool doubtful = border || mode_[i] == static_cast<int>(RowMode::doubtful);
@@ -361,20 +368,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::adjoint_residual(const QpCotangent
 
 CAROM_HOST_DEVICE inline double QpDerivative::tangent_residual(const double* dz, const double* ds,
                                                                bool branch) {
-  solution_size_ = factors_.size_in_units(at_.sum);
-  certificate::MaxAbs<> worst;
-  for (int j = 0; j < n_; ++j) {
-    double sum = -at_.g[j], size = magnitude(at_.g[j]) + typical_column(j);
-    for (int k = 0; k < n_; ++k) {
-      sum += hessian(j, k) * at_.sum[k];
-      size += magnitude(hessian(j, k) * at_.sum[k]);
-    }
-    for (int i = 0; i < r_; ++i) {
-      sum += row(i)[j] * dz[i];
-      size += magnitude(row(i)[j] * dz[i]);
-    }
-    worst.add(certificate::share_of(sum, size));
-  }
+  certificate::MaxAbs<> worst = stationarity_residual(dz);
   for (int i = 0; i < r_; ++i) {
     const bool border = is_border(i);
     if (border && owner_[i] != i) continue;
