@@ -20,17 +20,22 @@ from ._optional import needed
 def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     """write(a file beside) -> on disk -> renamed -> the rename on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # host and process do not name one writer: containers may share both, threads do
-    writer = f"{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
-    beside = path.with_name(f".{path.name}.{writer}.tmp")
-    try:
-        write(beside)
-        with open(beside, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    for last in (False, False, True):
+        # host and process do not name one writer: containers may share both, threads do
+        writer = f"{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
+        beside = path.with_name(f".{path.name}.{writer}.tmp")
+        try:
+            write(beside)
+            with open(beside, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+            break
+        except FileNotFoundError:  # another process that finishes the dataset took it for an orphan
+            if last:
+                raise
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

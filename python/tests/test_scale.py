@@ -212,6 +212,22 @@ def test_a_full_disk(tmp_path):
     assert done.stdout.splitlines() == ["OSError 28 True []", "[]"] and done.stderr == ""
 
 
+def test_a_file_that_another_process_sweeps_is_written_again(tmp_path):
+    swept = []
+
+    def write(beside):
+        beside.write_text("whole")
+        if not swept:  # as `finish` elsewhere does
+            swept.append(beside)
+            beside.unlink()
+
+    _store.write_whole(tmp_path / "part", write)
+    assert (tmp_path / "part").read_text() == "whole" and len(list(tmp_path.iterdir())) == 1 and swept
+    with pytest.raises(FileNotFoundError, match="tmp"):
+        _store.write_whole(tmp_path / "part", lambda beside: None)
+    assert (tmp_path / "part").read_text() == "whole" and len(list(tmp_path.iterdir())) == 1
+
+
 @pytest.mark.parametrize("store", ["folder", "objects"])
 def test_machines_that_fail(store, tmp_path):
     """The short form of bench/scale.py: kills, stragglers, a full disk, a clock that jumps, two schedulers."""
