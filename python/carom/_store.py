@@ -30,12 +30,11 @@ def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> Non
                 os.fsync(file.fileno())
             os.replace(beside, path)
             break
-        except FileNotFoundError:  # another process that finishes the dataset took it for an orphan
-            if last:
-                raise
-        except BaseException:
+        except BaseException as error:
             beside.unlink(missing_ok=True)
-            raise
+            # another process that finishes the dataset may have taken it for an orphan
+            if last or not isinstance(error, FileNotFoundError):
+                raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

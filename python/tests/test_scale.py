@@ -227,6 +227,14 @@ def test_a_file_that_another_process_sweeps_is_written_again(tmp_path):
         _store.write_whole(tmp_path / "part", lambda beside: None)
     assert (tmp_path / "part").read_text() == "whole" and len(list(tmp_path.iterdir())) == 1
 
+    def begun(beside):
+        beside.write_text("half")
+        (tmp_path / "other").read_text()
+
+    with pytest.raises(FileNotFoundError, match="other"):
+        _store.write_whole(tmp_path / "part", begun)
+    assert (tmp_path / "part").read_text() == "whole" and len(list(tmp_path.iterdir())) == 1
+
 
 @pytest.mark.parametrize("store", ["folder", "objects"])
 def test_machines_that_fail(store, tmp_path):

@@ -133,8 +133,8 @@ inline Numbers least(const Numbers& m, const Numbers& low, const Numbers& high) 
 }
 
 /// Magnitudes of those terms of `least` whose rows may be rounding of the others: a huge bound must
-/// not make a margin of them. Rows belong together that share a column of A'm in which each is more
-/// than rounding; those of a group of which a column that others share has rounding only are meant.
+/// not make a margin of them. Rows that share a column of A'm in which each is more than rounding
+/// form a group. All rows of a group are meant if it is only rounding in a column of another group.
 inline Numbers by_rounding(const MatrixView& a, const Numbers& m, const Numbers& low,
                            const Numbers& high, double share = 1e-15) {
   const double room = share * static_cast<double>(a.rows + 1);
