@@ -636,11 +636,6 @@ def _crowded(state: np.ndarray, number: np.ndarray, most: int) -> np.ndarray:
     return np.flatnonzero((number >= 0) & (np.bincount(key[number >= 0], minlength=int(key.max(initial=0)) + 1)[key] > most))
 
 
-def _touched(rows: Rows, trees: np.ndarray) -> np.ndarray:
-    """Which trees each row moves (r, trees)."""
-    return _of_trees((rows.J != 0.0).any(axis=1), trees)
-
-
 def _of_trees(moves: np.ndarray, trees: np.ndarray) -> np.ndarray:
     """Which trees each line (r, nv) moves (r, trees); each tree has velocities."""
     order = np.argsort(trees, kind="stable")
@@ -651,7 +646,7 @@ def _of_trees(moves: np.ndarray, trees: np.ndarray) -> np.ndarray:
 def _island_numbers(rows: Rows, found: Collected) -> tuple[np.ndarray, np.ndarray]:
     """Of what moves apart, blocks of J M^-1 J' by the trees of M, which rows and equalities join: a number of
     each tree in each state (s, trees), and of each row, -1 where it moves nothing."""
-    touched = _touched(rows, found.trees)
+    touched = _of_trees((rows.J != 0.0).any(axis=1), found.trees)
     tied = [_of_trees(E != 0.0, found.trees) for E in found.equalities.values()]
     states = np.repeat(np.array(list(found.equalities), dtype=np.int64), [len(each) for each in tied])
     number = _core.island_numbers(np.concatenate([touched, *tied]).view(np.uint8), np.concatenate([rows.state, states]),
