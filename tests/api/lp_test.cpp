@@ -68,6 +68,37 @@ TEST_P(SolveLp, SmallProblemByHand) {
   EXPECT_EQ(basis[4], BasisStatus::at_upper);
 }
 
+/// An integer programme in units of powers of two, with a bound of 1e11 on a sum that never holds:
+/// the slack of that row must not lend its rounding to the others.
+TEST_P(SolveLp, ALargeSlackBesideSmallNumbers) {
+  Lp lp;
+  lp.rows = 10;
+  lp.columns = 5;
+  lp.cost = {-0.0625, 0, 0, 0, 256};
+  lp.matrix = {32768,    0,       4,       0,         0,         //
+               32,       0,       0x1p-8,  0,         0,         //
+               0,        0,       0,       0x1.8p-19, -0x1p-10,  //
+               0,        0x1p-18, 0,       0,         0,         //
+               0x1.8p-8, 0,       0,       -0x1p-6,   0,         //
+               0.25,     0,       0,       0,         0,         //
+               0,        0x1p-7,  0,       0,         0,         //
+               0x1p-21,  0,       0,       0x1p-18,   0,         //
+               -0x1p-4,  0,       0,       0,         0,         //
+               0.125,    0x1p-13, 0x1p-16, 1,         512};
+  lp.row_lower = {-262144, -256,       -kInfinity, -0.0625,    -kInfinity,
+                  -4,      -kInfinity, -0x1p-18,   -kInfinity, -kInfinity};
+  lp.row_upper = {-262144,   kInfinity, -0x1p-20,  kInfinity, 0x1p-6,
+                  kInfinity, -128,      kInfinity, 0,         1e11};
+  lp.column_lower.assign(5, -kInfinity);
+  lp.column_upper.assign(5, kInfinity);
+  const LpResult result = solve_lp(batch_of({lp}), {}, GetParam());
+  ASSERT_EQ(result.status.host()[0], Status::solved);
+  const std::vector<double> expected = {0, -16384, -65536, -1, -0x1p-9};
+  for (std::size_t j = 0; j < 5; ++j) {
+    EXPECT_NEAR(result.solution.host()[j], expected[j], 1e-14 * std::fabs(expected[j])) << j;
+  }
+}
+
 TEST_P(SolveLp, UnboundedAndInfeasibleAreToldApart) {
   Lp unbounded = corner();
   unbounded.row_upper[1] = kInfinity;  // y may grow

@@ -99,6 +99,7 @@ class Bland {
     const Row cost = standard_cost();
     const Status status = minimise(cost, n_);
     if (status == Status::iteration_limit) return finish(status);
+    refine();
     (status == Status::solved ? outcome_.solution : outcome_.point) = point();
     if (status == Status::solved) read_dual(cost);
     if (status == Status::unbounded) read_ray();
@@ -142,6 +143,18 @@ class Bland {
       table_.row(i) *= factor;
       table_(i, n_ + i) = 1.0L;
       basic_.push_back(n_ + i);
+    }
+    start_ = table_;
+  }
+
+  /// Solves the basic variables' rows once more: pivots carry the rounding of a large number, of a
+  /// slack of 1e11 say, to variables that have nothing to do with it.
+  void refine() {
+    for (int pass = 0; pass < 2; ++pass) {
+      Eigen::Matrix<Real, Eigen::Dynamic, 1> rest = start_.col(n_ + m_);
+      for (int i = 0; i < m_; ++i) rest -= right()[i] * start_.col(basic_[i]);
+      right() += table_.middleCols(n_, m_) * rest;
+      right() = right().cwiseMax(0.0L);
     }
   }
 
@@ -289,7 +302,7 @@ class Bland {
   StandardForm form_;
   int max_pivots_;
   int m_, n_;
-  Table table_;
+  Table table_, start_;
   std::vector<Real> factor_;  ///< that each row was multiplied by
   std::vector<int> basic_;
   int entering_ = 0;
