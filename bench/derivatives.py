@@ -13,6 +13,11 @@ right where its error is at most 1e-6 of its size. One thread.
 mjd_transitionFD, that of carom's compliant step with the same masses, contacts and forces by vjp, each judged by its own
 map: differences of fourth order with two steps, where these agree to 1e-7; elsewhere a mode changes within them.
 
+    python bench/derivatives.py nimble [STEPS]
+
+The same beside Nimble, a fork of DART whose steps have analytic derivatives (nimblephysics 0.10; its bindings need NumPy
+before 2), with states of boxes tossed in Nimble.
+
     python bench/derivatives.py runs [STEPS]
 
 Runs of scenarios: time of the processor of vjp, with checkpoints every root of the steps and as it is, and of jvp, over that
@@ -164,44 +169,54 @@ def by_differences(step, v, w, t):
     return found
 
 
+class Page:
+    """n gradients of w'v' in v, each way judged by its own map `step`: its lines, and what is known of the map."""
+
+    def __init__(self, w, v):
+        self.w, self.v = w, v
+
+    def truth(self, step):
+        one, two = (by_differences(step, self.v, self.w, t) for t in (1e-5, 5e-6))
+        size = np.abs(one).max(axis=1).clip(1e-3)
+        return one, size, np.abs(one - two).max(axis=1) <= 1e-7 * size
+
+    def report(self, who, gradient, expected, seconds, forward, more=""):
+        one, size, known = expected
+        error = (np.abs(gradient - one).max(axis=1) / size)[known]
+        print(f"  {who:42s} right {100 * (error <= 1e-6).mean():6.2f} %  off by 1e-3 "
+              f"{100 * (error > 1e-3).mean():5.2f} %  worst {np.nanmax(error):.1e}  NaN "
+              f"{100 * np.isnan(gradient).any(axis=1).mean():.2f} %  known {100 * known.mean():.2f} %  "
+              f"{1e6 * seconds / len(one):7.2f} us, {seconds / forward:5.1f} of forward{more}")
+
+    def carom(self, M, J, f, phi, contacts, h):
+        """carom's compliant steps: up to four contacts of three rows (normal, two tangents) in J and phi."""
+        there = np.arange(4)[None] < contacts[:, None]
+        kinds = carom.compliant.RowType
+        of_contact = np.tile(np.array([kinds.normal, kinds.tangent, kinds.tangent], dtype=np.uint8), 4)
+        types = np.where(np.repeat(there, 3, axis=1), of_contact, np.uint8(kinds.none))
+        stiffness, damping = np.tile([2e4, 0.0, 0.0], 4), np.tile([200.0, 2e3, 2e3], 4)
+        rows = carom.compliant.Rows(types, J, 0.0, phi, stiffness, damping, 0.5)
+        carom.compliant.step(M, f, self.v, rows, h, threads=1)
+        start = time.perf_counter()
+        answer = carom.compliant.step(M, f, self.v, rows, h, threads=1)
+        forward = time.perf_counter() - start
+        start = time.perf_counter()
+        g = answer.vjp(velocity=self.w, wrt="velocity", threads=1)
+        seconds = time.perf_counter() - start
+        words, counts = np.unique(g.words(), return_counts=True)
+        sharp = self.truth(lambda v: carom.compliant.step(M, f, v, rows, h, threads=1, tolerance=1e-12).velocity)
+        self.report("carom.compliant.step, vjp", g.velocity, sharp, seconds, forward,
+                    "; " + ", ".join(f"{c} {word}" for word, c in zip(words, counts)))  # fmt: skip
+
+
 def beside_mujoco(n):
     import mujoco
 
     model, data, (q, v, M, J, f, phi, contacts) = tosses(mujoco, n)
-    rng = np.random.default_rng(2)
-    w, h = rng.normal(size=(n, 6)), model.opt.timestep
+    w = np.random.default_rng(2).normal(size=(n, 6))
+    page = Page(w, v)
     print(f"{n} states of tossed boxes, contacts {np.bincount(contacts)[1:].tolist()}")
-
-    def truth(step):
-        one, two = (by_differences(step, v, w, t) for t in (1e-5, 5e-6))
-        size = np.abs(one).max(axis=1).clip(1e-3)
-        return one, size, np.abs(one - two).max(axis=1) <= 1e-7 * size
-
-    def report(who, gradient, expected, seconds, forward, more=""):
-        one, size, known = expected
-        error = (np.abs(gradient - one).max(axis=1) / size)[known]
-        print(f"  {who:42s} right {100 * (error <= 1e-6).mean():6.2f} %  off by 1e-3 "
-              f"{100 * (error > 1e-3).mean():5.2f} %  worst {error.max():.1e}  NaN "
-              f"{100 * np.isnan(gradient).any(axis=1).mean():.2f} %  known {100 * known.mean():.2f} %  "
-              f"{1e6 * seconds / n:7.2f} us, {seconds / forward:5.1f} of forward{more}")
-
-    there = np.arange(4)[None] < contacts[:, None]
-    kinds = carom.compliant.RowType
-    of_contact = np.tile(np.array([kinds.normal, kinds.tangent, kinds.tangent], dtype=np.uint8), 4)
-    types = np.where(np.repeat(there, 3, axis=1), of_contact, np.uint8(kinds.none))
-    stiffness, damping = np.tile([2e4, 0.0, 0.0], 4), np.tile([200.0, 2e3, 2e3], 4)
-    rows = carom.compliant.Rows(types, J, 0.0, phi, stiffness, damping, 0.5)
-    carom.compliant.step(M, f, v, rows, h, threads=1)
-    start = time.perf_counter()
-    answer = carom.compliant.step(M, f, v, rows, h, threads=1)
-    forward = time.perf_counter() - start
-    start = time.perf_counter()
-    g = answer.vjp(velocity=w, wrt="velocity", threads=1)
-    seconds = time.perf_counter() - start
-    words, counts = np.unique(g.words(), return_counts=True)
-    sharp = truth(lambda v: carom.compliant.step(M, f, v, rows, h, threads=1, tolerance=1e-12).velocity)
-    report("carom.compliant.step, vjp", g.velocity, sharp, seconds, forward,
-           "; " + ", ".join(f"{c} {word}" for word, c in zip(words, counts)))  # fmt: skip
+    page.carom(M, J, f, phi, contacts, model.opt.timestep)
 
     def all_steps(v):
         after = np.empty_like(v)
@@ -213,7 +228,7 @@ def beside_mujoco(n):
 
     usual, tight = (model.opt.tolerance, model.opt.iterations), (1e-15, 50)
     model.opt.tolerance, model.opt.iterations = tight
-    sharp = truth(all_steps)
+    sharp = page.truth(all_steps)
     for who, options in (("as it is", usual), ("tolerance 1e-15", tight)):
         model.opt.tolerance, model.opt.iterations = options
         start = time.perf_counter()
@@ -226,7 +241,103 @@ def beside_mujoco(n):
                 data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = q[p], v[p], 0.0
                 mujoco.mjd_transitionFD(model, data, eps, True, A, None, None, None)
                 gradient[p] = A[6:, 6:].T @ w[p]
-            report(f"mjd_transitionFD {eps:g}, {who}", gradient, sharp, time.perf_counter() - start, forward)
+            page.report(f"mjd_transitionFD {eps:g}, {who}", gradient, sharp, time.perf_counter() - start, forward)
+
+
+def nimble_world(nimble, size, h):
+    """A box on the ground, and what must outlive its bindings."""
+    world = nimble.simulation.World()
+    world.setGravity([0.0, 0.0, -9.81])
+    world.setTimeStep(h)
+    kept = [world]
+
+    def add(pair, size):
+        joint, body = pair
+        shape = body.createShapeNode(nimble.dynamics.BoxShape(size))
+        shape.createVisualAspect()
+        shape.createCollisionAspect()
+        body.setFrictionCoeff(0.5)
+        kept.extend((joint, body, shape))
+        return joint, body
+
+    ground, box = nimble.dynamics.Skeleton(), nimble.dynamics.Skeleton()
+    joint, _ = add(ground.createWeldJointAndBodyNodePair(), [10.0, 10.0, 1.0])
+    place = nimble.math.Isometry3()
+    place.set_translation([0.0, 0.0, -0.5])
+    joint.setTransformFromParentBodyNode(place)
+    _, body = add(box.createFreeJointAndBodyNodePair(), size)
+    mass = 400.0 * np.prod(size)
+    body.setInertia(nimble.dynamics.Inertia(mass, np.zeros(3), np.diag(mass / 12.0 * (np.sum(np.square(size)) - np.square(size)))))
+    for skeleton in (ground, box):
+        world.addSkeleton(skeleton)
+        kept.append(skeleton)
+    return world, body, kept
+
+
+def beside_nimble(n):
+    import nimblephysics_libs._nimblephysics as nimble  # without the package around it, which asks for torch
+
+    h = 0.005
+    world, body, alive = nimble_world(nimble, np.array([0.2, 0.16, 0.1]), h)
+    rng = np.random.default_rng(1)
+    kept = []
+    while len(kept) < n:
+        world.setPositions(np.r_[rng.normal(size=3), 0.0, 0.0, 0.15])
+        world.setVelocities(rng.normal(size=6) * [4, 4, 4, 1, 1, 0.5])
+        for _ in range(120):
+            before = world.getState()
+            world.step()
+            found = world.getLastCollisionResult()
+            count = found.getNumContacts()
+            if not 1 <= count <= 4 or len(kept) == n:
+                continue
+            after = world.getState()
+            world.setState(before)
+            J, phi = np.zeros((12, 6)), np.zeros(12)
+            pose = body.getWorldTransform()
+            for k in range(count):
+                contact = found.getContact(k)
+                offset = pose.rotation().T @ (contact.point - pose.translation())
+                J[3 * k : 3 * k + 3] = body.getWorldJacobian(offset)[3:][[2, 0, 1]]  # the ground is level
+                phi[3 * k] = -contact.penetrationDepth
+            force = -world.getCoriolisAndGravityAndExternalForces()
+            kept.append((before, before[6:], world.getMassMatrix(), J, force, phi, count))
+            world.setState(after)
+    state, v, M, J, f, phi, contacts = (np.array(part) for part in zip(*kept))
+    w = np.random.default_rng(2).normal(size=(n, 6))
+    page = Page(w, v)
+    print(f"{n} states of tossed boxes, contacts {np.bincount(contacts)[1:].tolist()}")
+    page.carom(M, J, f, phi, contacts, h)
+
+    def set_state(p, v):
+        world.setState(np.r_[state[p, :6], v])
+        world.setCachedLCPSolution(np.zeros(0))
+
+    def all_steps(v):
+        after = np.empty_like(v)
+        for p in range(n):
+            set_state(p, v[p])
+            world.step()
+            after[p] = world.getState()[6:]
+        return after
+
+    sharp = page.truth(all_steps)
+    start = time.perf_counter()
+    all_steps(v)
+    forward = time.perf_counter() - start
+    gradient, seconds = np.empty((n, 6)), 0.0
+    for p in range(n):
+        set_state(p, v[p])
+        snapshot = nimble.neural.forwardPass(world)
+        start = time.perf_counter()
+        gradient[p] = snapshot.backpropState(world, np.r_[np.zeros(6), w[p]]).lossWrtState[6:]
+        seconds += time.perf_counter() - start
+    page.report("nimble, backpropState", gradient, sharp, seconds, forward)
+    error = np.abs(gradient - sharp[0]).max(axis=1) / sharp[1]
+    for count in range(1, 5):
+        of = sharp[2] & (contacts == count)
+        print(f"    {count} contacts: {of.sum()}, right {100 * (error[of] <= 1e-6).mean():.2f} %, "
+              f"off by 1e-3 {100 * (error[of] > 1e-3).mean():.2f} %")
 
 
 RUNS = (
@@ -266,5 +377,7 @@ if __name__ == "__main__":
         runs(int(sys.argv[2]) if len(sys.argv) > 2 else 200)
     elif sys.argv[1:2] == ["mujoco"]:
         beside_mujoco(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
+    elif sys.argv[1:2] == ["nimble"]:
+        beside_nimble(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
