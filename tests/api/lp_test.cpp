@@ -275,6 +275,16 @@ TEST_P(SolveLp, ManyRowsWithoutRightHandSides) {
   EXPECT_EQ(result.objective.host()[0], 0.0);
 }
 
+/// Few pivots move at all: Bland's rule alone meets the limit of 26,550 pivots.
+TEST(SolveLpDegenerate, AnyColumnEntersBeforeBlandsRule) {
+  const nlohmann::json json = test::stored("lp_degenerate").at(0);
+  const Lp lp = test::lp_from(json);
+  const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+  EXPECT_EQ(result.status.host()[0], Status::infeasible);
+  EXPECT_LE(result.pivots.host()[0], 5000);
+  test::expect_proven(lp, result, 0);
+}
+
 TEST_P(SolveLp, EmptyBatchAndPivotLimit) {
   LpBatch empty;
   empty.rows = 3;

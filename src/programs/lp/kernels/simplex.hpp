@@ -277,8 +277,9 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
     if (feasible) compute_prices(at().basic_cost);
     for (;;) {
       if (!feasible) compute_prices(at().sign);
-      const bool bland = stalled_ > 2 * m_ + 10;
-      const int q = price(feasible, bland);
+      const int patience = 2 * m_ + 10;
+      const bool bland = stalled_ > 8 * patience;
+      const int q = price(feasible, bland, stalled_ > patience && !bland);
       if (q < 0) {
         if (!exact) {
           compute_values();
@@ -315,8 +316,13 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
   }
 
   /// Computes the reduced costs and finds the variable to enter; -1: none. Dantzig's rule, free
-  /// variables first; Bland's where the values have stalled.
-  CAROM_HOST_DEVICE int price(bool feasible, bool bland) {
+  /// variables first; where the values have stalled any variable that lowers the objective, and
+  /// then Bland's.
+  CAROM_HOST_DEVICE int price(bool feasible, bool bland, bool any) {
+    // Where the search begins: numbers of a golden section scatter evenly.
+    const double turn = 0.6180339887498949 * stalled_;
+    const double begin =
+        any ? (turn - static_cast<double>(static_cast<long>(turn))) * total() : 0.0;
     const double* y = at().reduced + np();
     const double most = largest_packed(lanes_, mp(), [&](auto number, int i) {
       return magnitude(kernels::load<decltype(number)>(y + i));
@@ -338,7 +344,8 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
       }
       const V key =
           smaller(d * kernels::load<V>(at().rises + j), -d * kernels::load<V>(at().falls + j));
-      const V eligible = bland ? V(-1.0) : key;
+      V eligible = key;
+      if (bland || any) eligible = select(indices<V>(j) >= V(begin), V(-1.0), V(-0.5));
       return select(key < V(bound), eligible, V(kInfinity));
     });
     return best.index;
