@@ -1,4 +1,4 @@
-"""Arrays of a call: from whatever has them to contiguous NumPy arrays of one number of problems."""
+"""Arguments of a call as contiguous NumPy arrays, with the same number of problems in each."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def refuse(field: str, value: str, rule: str, relation: str = "is") -> InvalidIn
 
 
 def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = False) -> np.ndarray:
-    """A C-ordered array of `dtype`: the caller's memory where it is one, else a copy.
+    """A C-ordered array of `dtype`: the caller's memory if it already is one, otherwise a copy.
 
-    strict refuses the copy. Errors: InvalidInput for what are no real numbers, for memory of a
-    device, and for a torch tensor with requires_grad, whose gradient would be lost.
+    strict refuses the copy. Errors: InvalidInput for values that are not real numbers, for device memory,
+    and for a torch tensor with requires_grad, whose gradient would be lost.
     """
     if getattr(value, "requires_grad", False) is True:
         raise refuse(field, "a tensor with requires_grad", "gradients are not taken: call .detach()")
@@ -34,13 +34,13 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
             raise refuse(field, "memory of a device", "copy it to the host first", "lives in")
         value = np.from_dlpack(value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise refuse(field, "masked numbers", "every number is read", "has")
+        raise refuse(field, "masked numbers", "must not: fill them first", "has")
     try:
         array = np.asarray(value)
     except ValueError:  # rows of several lengths
-        raise refuse(field, "no array", "all rows must have one length") from None
+        raise refuse(field, "not an array", "all rows must have the same length") from None
     except RuntimeError as error:  # a list of tensors, one of which has a gradient
-        raise refuse(field, "no array", str(error)) from None
+        raise refuse(field, "not an array", str(error)) from None
     if array.dtype.kind not in "fiub":
         raise refuse(field, f"of type {array.dtype}", "must be real numbers")
     if array.dtype == dtype and array.flags.c_contiguous:
@@ -58,16 +58,16 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
 
 
 class Given(dict[str, Any]):
-    """Arrays by name, with the number of problems in front; without_axis: of those that were given
-    without it, scalars: of those where a number stands for all rows."""
+    """Arrays by name, with the axis of problems first. without_axis: names of those that were given
+    without this axis; scalars: names of those for which one number was given for all rows."""
 
     without_axis: frozenset[str] = frozenset()
     scalars: frozenset[str] = frozenset()
 
 
 class Batch:
-    """The arrays of one call. A letter stands for the same extent in all of them; in front of
-    those there is the number of problems: n, 1 (the same for all) or nothing (likewise)."""
+    """The arrays of one call. A letter stands for the same extent in all of them. The axis of problems
+    comes first: its length is n, or 1 (shared by all problems), or it is left out (likewise)."""
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
@@ -78,15 +78,15 @@ class Batch:
 
     def add(self, field: str, value: Any, *letters: str | int, dtype: Any = np.float64) -> None:
         array = from_any(field, value, dtype, self.strict)
-        expected = "(" + ", ".join(["n", *map(str, letters)]) + ")"
-        rule = f"must be {expected}, without n where all problems share it"
+        shared = ", ".join(map(str, letters)) + ("," if len(letters) == 1 else "")
+        rule = f"must be ({', '.join(['n', *map(str, letters)])}), or ({shared}) for all problems"
         if array.ndim not in (len(letters), len(letters) + 1):
             raise refuse(field, f"of shape {array.shape}", rule)
         shape = array.shape[array.ndim - len(letters) :]
         for letter, extent in zip(letters, shape):
             known = letter if isinstance(letter, int) else self.extents.setdefault(letter, extent)
             if known != extent:
-                where = "" if isinstance(letter, int) else f", {letter} = {known} elsewhere"
+                where = "" if isinstance(letter, int) else f", with {letter} = {known} as in the other arrays"
                 raise refuse(field, f"of shape {array.shape}", rule + where)
         if array.ndim > len(letters):
             self._problems[field] = array.shape[0]
@@ -119,7 +119,7 @@ class Batch:
         return made
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Every array with all problems; what is shared by several is repeated in memory."""
+        """Every array with all problems; shared arrays are repeated in memory."""
         n = self.problems
         result = {}
         for field, array in self._given.items():

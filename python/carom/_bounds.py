@@ -14,10 +14,10 @@ __all__ = ["AnytimeBounds", "bounds_of_lps", "bounds_of_qps"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AnytimeBounds:
-    """lower and upper (n): the optimal objective of each problem lies between them, whatever was solved and however sums
-    were rounded; -inf and inf where nothing is known. x (n, v): the latest point; upper is its
-    objective where it meets all rows and bounds, rounding included. violation (n): by how much it misses
-    them at most, rounding included."""
+    """Certain bounds of the optimal objective of n problems, solved or not; rounding is included.
+
+    lower, upper (n): -inf and inf if nothing is known. x (n, v): the latest point; upper is its objective if it
+    satisfies all rows and bounds. violation (n): its largest violation of them."""
 
     lower: np.ndarray
     upper: np.ndarray

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import from_any
+from ._arrays import from_any, refuse
 from ._judge import judged_sampling, outcomes
 from ._results import Result, result
 from ._settings import takes_settings
@@ -16,10 +16,12 @@ from .problems import Problems, given_problems, robot_settings, run_settings
 
 @result
 class Identification(Result):
-    """restitution (a), friction (b): the grids; distance (n, a, b) of each impact's nearest sample, both
-    numbers the same at all contacts; explains (n, a, b): distance <= tolerance; smallest_interval (2, 2):
-    [low, high] of restitution and of friction, the box of least area that explains `share` of the impacts,
-    NaN where none does; bounds (2, 2, 2): 5 and 95 % of each end over resampled impacts."""
+    """Which pairs of restitution and friction explain measured impacts.
+
+    restitution (a,), friction (b,): the grids. distance (n, a, b): of each impact's nearest sample, with the same
+    pair at all contacts. explains (n, a, b): distance <= tolerance. smallest_interval (2, 2): [low, high] of
+    restitution and of friction, the box of least area that explains `share` of the impacts; NaN if none does.
+    bounds (2, 2, 2): 5 % and 95 % quantiles of each end, from resampled impacts (bootstrap)."""
 
     restitution: np.ndarray
     friction: np.ndarray
@@ -31,7 +33,7 @@ class Identification(Result):
     share: float
 
     def best(self) -> tuple[float, float]:
-        """The one pair of numbers with the least median distance."""
+        """The pair (restitution, friction) with the least median distance."""
         at = np.unravel_index(np.argmin(np.median(self.distance, axis=0)), self.distance.shape[1:])
         return float(self.restitution[at[0]]), float(self.friction[at[1]])
 
@@ -48,13 +50,16 @@ def identify(
 ) -> Identification:  # fmt: skip
     """Which restitution and friction explain measured outcomes of impacts.
 
-    problems, measured, sigma: as in judge. restitution (a), friction (b): grids of numbers, rising. Each
-    impact's set is sampled at every pair of them (samples; default 1 of one contact, whose outcome is one
-    point, else 512). Errors: InvalidInput.
+    problems, measured, sigma: as in judge. restitution (a,), friction (b,): grids of increasing numbers. Each
+    impact's set is sampled at every pair of them. samples: per impact and pair; default 1 for impacts at one
+    contact, whose outcome is one point, otherwise 512. Errors: InvalidInput for shapes and numbers out of range.
     """
     batch: Problems = given_problems((problems,), False)
     grids = [from_any(name, given).reshape(-1) for name, given in (("restitution", restitution), ("friction", friction))]
     chosen = {"method": "events", "mode_table": False, "seed": seed, **judged_sampling(batch, sampling)}
+    for name, grid, most in (("restitution", grids[0], 1.0), ("friction", grids[1], np.inf)):
+        for i in np.flatnonzero(~((grid >= 0.0) & (grid <= most) & np.isfinite(grid)))[:1]:
+            raise refuse(f"{name}[{i}]", str(grid[i]), "must be in 0..1" if most == 1.0 else "must be >= 0 and finite")
     defaults = {each["name"]: each["default"] for each in _core.identify_settings()}
     wanted = {**defaults, **settings, "samples": 0 if samples is None else samples}
     found = _core.identify_impacts(

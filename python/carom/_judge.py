@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import pathlib
 from typing import Any
@@ -42,8 +43,11 @@ class Measured(Result):
 
 
 def read_measured(path: str | os.PathLike[str]) -> Measured:
-    """Impact problems of an HDF5 file, as `carom impact` takes it, with what was measured. Needs h5py.
-    Errors: InvalidInput for shapes and numbers."""
+    """Reads impact problems and their measured outcomes from an HDF5 file, the input of `carom impact --measured`.
+
+    Needs h5py. Errors: FileNotFoundError; InvalidInput for a missing data set, shapes and numbers."""
+    if not pathlib.Path(path).is_file():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     with _parts.need_h5py().File(path, "r") as file:
         missing = [name for name in (*FILE_ARRAYS, "measured_velocity") if name not in file]
         if missing:
@@ -85,11 +89,11 @@ def judged_sampling(batch: Problems, sampling: dict[str, Any] | None) -> dict[st
 
 
 def floor(problems: Any, measured: Any, sigma: Any = None, *, threads: int = 0) -> ImpactFloor:
-    """How close any impulse in the friction cones comes to what was measured, whatever the law. A large
-    floor says that geometry, mass or contacts are wrong.
+    """The smallest distance from each measured outcome to what any impulse in the friction cones can reach.
 
+    It does not depend on the law of restitution. A large floor means that geometry, mass or contacts are wrong.
     problems: Problems, or a model's name. measured: v+ (n, nv). sigma: standard deviations (n, nv) or
-    covariances (n, nv, nv) of it; None: distances are |.|_M over |v-|_M. Errors: InvalidInput.
+    covariances (n, nv, nv) of it. None: distances are |v - v+|_M / |v-|_M. Errors: InvalidInput.
     """
     batch = given_problems((problems,), False)
     return ImpactFloor(**_core.impact_floor(batch.arrays(), *batch.sizes(), outcomes(batch, measured, sigma), threads))
@@ -99,15 +103,16 @@ def floor(problems: Any, measured: Any, sigma: Any = None, *, threads: int = 0) 
 class Judgement(Result):
     """Whether measured outcomes of n impacts are in their sets.
 
-    verdict (n): JudgeVerdict: inside; not_reached; outside_proven, by the floor or by an enclosure.
-    distance (n): of the nearest certified sample, infinite without any.
+    verdict (n): a JudgeVerdict: inside; not_reached, which proves nothing; outside_proven, by the floor or by
+    an enclosure.
+    distance (n): of the nearest certified sample, infinite if there is none.
     sampled_distance (n): the same before refinement.
     resolution (n): median distance of held-out samples to the others.
     allowed (n): distance up to which a sample reaches the measurement.
     nearest_velocity (n, nv), nearest_impulse (n, d m) [N s], nearest_restitution and nearest_friction (n, m):
-    the nearest sample. It is number nearest_sample of problem nearest_problem of a run with seed nearest_seed
-    and the intervals interval_* (n, m).
-    floor...: as in ImpactFloor.
+    the nearest sample. nearest(i) computes it again: it is number nearest_sample of problem nearest_problem of a run
+    with seed nearest_seed and the intervals interval_* (n, m).
+    floor and the other fields: as in ImpactFloor.
     """
 
     problems: Problems
@@ -119,11 +124,11 @@ class Judgement(Result):
         return [JudgeVerdict(verdict).name.replace("_", " ") for verdict in self.verdict]
 
     def share(self, tolerance: float | list[float] | np.ndarray) -> np.ndarray:
-        """Of the impacts, how many are reached within a distance, or each of several."""
+        """The share of the impacts whose distance is at most `tolerance`; an array for several tolerances."""
         return np.asarray((self.distance <= np.asarray(tolerance)[..., None]).mean(-1))
 
     def nearest(self, i: int = 0) -> Any:
-        """The nearest sample of impact i again, by itself, with its path: an ImpactResult."""
+        """Computes the nearest sample of impact i again, with its path: an ImpactResult of one sample."""
         from .impact import sample
 
         one = self.problems[i]
@@ -157,14 +162,15 @@ def judge(
     measured
         v+ (n, nv).
     sigma
-        Standard deviations (n, nv) or covariances (n, nv, nv) of v+. None: distances are |.|_M over |v-|_M.
+        Standard deviations (n, nv) or covariances (n, nv, nv) of v+; distances are then in standard deviations.
+        None: distances are |v - v+|_M / |v-|_M.
     restitution, friction
         As in sample.
     sampling
-        Further settings of sample. In space friction_directions is 16 unless it says otherwise.
+        Further settings of sample. The default of friction_directions is 16 for spatial problems.
 
-    Every candidate is a certified sample. The first ones have the intervals of the problem, the others
-    intervals of restitution and friction that shrink around the nearest samples.
+    Every candidate is a certified sample. The first round draws restitution and friction from the intervals of the
+    problem, later rounds from intervals that shrink around the nearest samples.
 
     Errors: InvalidInput for shapes, settings and numbers.
     """

@@ -25,16 +25,16 @@ def _enumeration(name: str, doc: str) -> Any:
     return made
 
 
-Status = _enumeration("Status", "How a problem ended; what status arrays hold.")
+Status = _enumeration("Status", "How a problem ended; the values of status arrays.")
 TrajectoryStatus = _enumeration("TrajectoryStatus", "How a sample's trajectory ended.")
 Smoothness = _enumeration("Smoothness", "Whether an answer has a derivative.")
 QpMethod = _enumeration("QpMethod", "Which method gave a QP's answer.")
-RowType = _enumeration("RowType", "What a row of a step's constraint Jacobian is.")
-StabilityVerdict = _enumeration("StabilityVerdict", "What is known of a stance.")
+RowType = _enumeration("RowType", "The kind of a constraint row of a compliant step.")
+StabilityVerdict = _enumeration("StabilityVerdict", "Whether a stance is stable.")
 CertificateKind = _enumeration("CertificateKind", "Which functions prove a stance stable.")
-EnclosureStatus = _enumeration("EnclosureStatus", "What an enclosure says.")
-ImpactAnswer = _enumeration("ImpactAnswer", "What is known of a question to an impact.")
-JudgeVerdict = _enumeration("JudgeVerdict", "What is known of a measured outcome.")
+EnclosureStatus = _enumeration("EnclosureStatus", "What an enclosure proves.")
+ImpactAnswer = _enumeration("ImpactAnswer", "Whether an event of an impact can happen.")
+JudgeVerdict = _enumeration("JudgeVerdict", "Whether a measured outcome is in its set.")
 MotionEnd = _enumeration("MotionEnd", "How a motion ended.")
 MotionEventKind = _enumeration("MotionEventKind", "What happened in a motion.")
 

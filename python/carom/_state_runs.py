@@ -36,9 +36,11 @@ def _contact_modes(run: Any, place: int) -> tuple[np.ndarray, np.ndarray]:
 
 @result
 class ImpactRuns(Result):
-    """Sampled impacts of problems of several shapes: runs, an ImpactResult of each part of the list, whose
-    problems' places are in part and place (k) each; status (k), the worst of all turns. Of a robot's states (states, else
-    None) whose impacts are of_state(i). turned: runs of the other turns of friction's polygons."""
+    """Sampled impacts of k problems with different numbers of contacts and velocities.
+
+    runs: an ImpactResult for each group of problems of the same shape. Problem j is number place[j] of run part[j];
+    status (k), the worst of all orientations. states: the robot's states (StateImpacts) or None; the runs of state i
+    are of_state(i). turned: the runs with the other orientations of the friction polygons."""
 
     runs: tuple[Any, ...]
     part: np.ndarray
@@ -52,7 +54,7 @@ class ImpactRuns(Result):
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Of each run: how many contacts, and what its samples follow."""
+        """For each run in words: contacts, method, friction directions and orientations of the friction polygon."""
         turns = f", {1 + len(self.turned)} turns" if self.turned else ""
         return tuple(
             f"{run.problems.contacts} contacts: {run.settings['method']}, "
@@ -152,9 +154,11 @@ def parts_of(arguments: Sequence[Any]) -> tuple[list[Problems], StateImpacts | N
 def sampled(
     parts: list[Problems], states: StateImpacts | None, sample: Callable[..., Any], settings: dict[str, Any]
 ) -> ImpactRuns:
-    """Each part by itself; the problems count through all parts, so that no two have the same numbers. turns: samples
-    are shared among so many turns of friction's polygons; None: 1, but ROBOT_TURNS of finer polygons for a robot's
-    states whose friction is left open: one polygon misses outcomes by more than some sets are wide."""
+    """Samples each part separately. Problems are numbered through all parts, so that no two have the same random numbers.
+
+    turns: the samples are divided among this number of orientations of the friction polygons. None: 1, but ROBOT_TURNS
+    with finer polygons for a robot's states if friction_directions is not given, because the outcomes that one polygon
+    misses may be farther away than the set is wide."""
     turns = settings.pop("turns", None)
     chosen = [robot_settings(part, settings, settings.get("backend", "auto")) for part in parts]
     defaults = {each["name"]: each["default"] for each in _core.impact_settings()}

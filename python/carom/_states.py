@@ -1,4 +1,4 @@
-"""States of a robot as impact problems: what the converters of MuJoCo and Pinocchio share."""
+"""States of a robot as impact problems: the common part of the converters for MuJoCo and Pinocchio."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
 
 
 class StateStatus(IntEnum):
-    """What became of a state of a robot."""
+    """Whether a robot's state was converted, or why not."""
 
     taken = 0
-    no_contact = 1  # nothing touches or is about to: the velocity stays
+    no_contact = 1  # no active contact: the velocity does not change
     too_deep = 2
     off_equalities = 3
     too_many_contacts = 4
     too_many_velocities = 5
-    not_taken = 6  # something of the model that carom does not have
+    not_taken = 6  # the state uses a feature of the model that carom does not support
     invalid = 7  # numbers that are not finite
 
 
 @dataclasses.dataclass
 class Options:
-    """How states are taken; distances in m, times in s."""
+    """Options of the conversion, as in Robot.impacts; distances in m, times in s."""
 
     activation: float = 1e-6
     time_to_contact: float = 0.0

@@ -1,6 +1,8 @@
-"""Solver objects: the same matrices over and over, as in simulation and control. An object keeps what is
-shared, its memory and what earlier answers teach; the answers pass the same certificates, and no status
-depends on the start.
+"""Solver objects, for problems that are solved again and again with new numbers, as in simulation and control.
+
+An object stores the arrays, its memory and earlier answers, and starts the next solve from these (warm start).
+Answers pass the same certificates as those of solve_lp, solve_qp and solve_lcp; the start does not change what a
+status means.
 
     solver = carom.LpBatch(c, A, row_upper=b, lower=0.0)
     first = solver.solve()
@@ -30,7 +32,7 @@ _TREES = ("bound", "tree", "leaf_farkas")
 _TAKES_A_START = ("active_set", "admm", "projected")
 
 class Pending:
-    """A solve that goes on in a thread of its own. Until it is done its object takes no other call."""
+    """A solve that runs in its own thread. The solver object takes no other call until it is done."""
 
     def __init__(self, batch: _Batch, settings: dict[str, Any]) -> None:
         self._batch, self._settings = batch, settings
@@ -49,15 +51,15 @@ class Pending:
             self._batch._stop = None
 
     def cancel(self) -> None:
-        """No further problem is begun; those that are not have the status cancelled. Pieces take about half a
-        millisecond, or one problem's time."""
+        """Starts no further problem; those that have not been started get the status cancelled. The solve stops
+        within about half a millisecond, or after the problem that is being solved."""
         self._stop.set()
 
     def done(self) -> bool:
         return not self._thread.is_alive()
 
     def result(self, timeout: float | None = None) -> Any:
-        """Waits for it. Errors: TimeoutError after `timeout` seconds; what the solve raises."""
+        """Waits for the result. Errors: TimeoutError after `timeout` seconds; those of the solve."""
         self._thread.join(timeout)
         if self._thread.is_alive():
             raise TimeoutError(f"not done after {timeout} s")
@@ -67,7 +69,7 @@ class Pending:
 
 
 class _Batch:
-    """Arrays by name, each shared or with its problems in front."""
+    """Arrays by name, each shared or with the axis of problems first."""
 
     _ranks: dict[str, int] = {}
 
@@ -98,16 +100,16 @@ class _Batch:
         return max(counts, default=1)
 
     def update(self, *, problems: Any = None, **arrays: Any) -> Any:
-        """Replaces arrays by name, of all problems or of those that `problems` (mask or indices) has.
-        Errors: InvalidInput for a name that the object does not have and for other shapes."""
+        """Replaces arrays by name, for all problems or for those selected by `problems` (mask or indices).
+        Errors: InvalidInput for an unknown name and for shapes that differ from the previous ones."""
         for name, value in arrays.items():
             if name not in self._ranks:
-                raise refuse(name, "unknown", f"must be one of {', '.join(sorted(self._ranks))}")
+                raise refuse(name, "not an array of this solver", f"known are {', '.join(sorted(self._ranks))}")
             new = self._taken(name, value)
             old = self._arrays.get(name)
             if problems is not None:
                 if old is None:
-                    raise refuse(name, "absent so far", "give it for all problems first")
+                    raise refuse(name, "not given yet", "give it for all problems first")
                 rank = self._ranks[name]
                 if old.ndim == rank:
                     old = np.array(np.broadcast_to(old, (self.problems, *old.shape)))
@@ -120,7 +122,7 @@ class _Batch:
         return self
 
     def reset(self) -> Any:
-        """Forgets earlier answers: the next solve is a cold one."""
+        """Deletes earlier answers: the next solve is a cold start."""
         self._last = self._known = None
         return self
 
@@ -157,10 +159,10 @@ class _Batch:
         return np.zeros((self.problems, v)), np.zeros((self.problems, r))
 
     def solve_async(self, **settings: Any) -> Pending:
-        """solve(**settings) in a thread of its own, which can be cancelled; its result() is that of solve.
-        Errors: InvalidInput while another one goes on."""
+        """Runs solve(**settings) in its own thread, which can be cancelled; result() returns what solve returns.
+        Errors: InvalidInput while another solve is running."""
         if self._stop is not None:
-            raise refuse("solve_async", "going on already", "wait for its result first")
+            raise refuse("solve_async", "running already", "wait for its result first")
         return Pending(self, settings)
 
     def _part(self, name: str, rows: Any) -> np.ndarray | None:
@@ -239,8 +241,9 @@ class _Answers:
 class LcpBatch(_Batch):
     """w = M z + q, z >= 0, w >= 0, z'w = 0 for one M and many q, or an M each.
 
-    M (k, k) or (n, k, k), q (n, k); settings as of solve_lcp, but that rays stay rays. Lemke's method takes no start: a cold solve of
-    order 10 takes less than a microsecond, one of order 40 ten, and certifying a guess takes longer.
+    M (k, k) or (n, k, k), q (n, k); settings as of solve_lcp, except that a ray is not decided by a tree. There is no
+    warm start: a cold solve of order 10 takes less than a microsecond and one of order 40 ten, and certifying a guess
+    would take longer.
     """
 
     _ranks = {"M": 2, "q": 1}
@@ -249,8 +252,8 @@ class LcpBatch(_Batch):
         super().__init__({"M": M, "q": q}, settings)
 
     def solve(self, time_budget: float | None = None) -> LcpResult:
-        """As solve_lcp. time_budget [s]: problems that are not begun by then have the status cancelled; one
-        that is begun is finished, and the first piece always is."""
+        """As solve_lcp. time_budget [s]: problems that have not been started by then get the status cancelled; a
+        problem that was started is finished, and at least one is started."""
         began = time.perf_counter()
         answers = _Answers(self.problems)
 
@@ -271,11 +274,12 @@ class LcpBatch(_Batch):
 
 
 class LpBatch(_Batch):
-    """Minimises c'x subject to row_lower <= A x <= row_upper, lower <= x <= upper; arrays as of solve_lp, one
-    objective a problem. Where problems share c and A, up to `pool` bases of earlier answers are kept with their
-    inverses: each is optimal for all bounds for which its point lies within them. Other warm solves start
-    from the basis of the problem's latest answer, or from the most frequent one of all answers. What basis it is
-    changes no status."""
+    """Minimises c'x subject to row_lower <= A x <= row_upper, lower <= x <= upper, again and again with new numbers.
+
+    Arrays as of solve_lp, with one objective per problem. If all problems share c and A, up to `pool` bases of earlier
+    answers are stored with their inverses; a basis that was optimal once is optimal for all bounds for which its point
+    is feasible. Otherwise a solve starts from the basis of the problem's latest answer, or from the most frequent one.
+    """
 
     _ranks = {"c": 1, "A": 2, "row_lower": 1, "row_upper": 1, "lower": 1, "upper": 1}
     _basis: np.ndarray | None  # of the latest answers
@@ -385,9 +389,11 @@ class LpBatch(_Batch):
         return result
 
     def bounds(self) -> AnytimeBounds:
-        """What is certain of each problem as its arrays are now, solved or not: the multipliers and the point of its
-        latest answer (of any answer where it has none) bound the optimum by weak duality, rounding
-        included. Columns without bounds whose reduced cost may be wrong leave no lower bound."""
+        """Certain bounds of the optimum of each problem, for its present arrays, solved or not.
+
+        The multipliers and the point of its latest answer (or of another problem's answer) bound the optimum by weak
+        duality, rounding included. A column without a bound on the side that its reduced cost needs leaves no lower
+        bound."""
         c = self._whole("c", self._arrays["c"].shape[-1:], 0.0)
         v = c.shape[1]
         A = self._arrays.get("A", np.zeros((0, v)))
@@ -401,11 +407,12 @@ class LpBatch(_Batch):
 
 
 class QpBatch(_Batch):
-    """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in cones; arrays as of solve_qp.
+    """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in cones, again and again with new numbers.
 
-    The method auto begins with the rows that were active before where there are no cones; it keeps factors where
-    problems share a definite P and A. Where they have their own, it does so from the second solve with them on. The methods active_set, admm and projected start at the latest
-    answer. What a start leaves without a verdict is solved again without one."""
+    Arrays as of solve_qp. Without cones, the method auto starts from the rows that were active in the latest answer. It
+    stores factors if all problems share a definite P and A, and from the second solve with the same matrices on if each
+    problem has its own. The methods active_set, admm and projected start at the latest answer. A problem that is not
+    decided from its start is solved again without it."""
 
     _ranks = {"P": 2, "q": 1, "A": 2, "l": 1, "u": 1, "C": 2, "b": 1}
 

@@ -1,7 +1,8 @@
-"""Boxed, mixed and friction-index LCPs and affine variational inequalities, each with a residual
-recomputed from its own numbers or a proof that it has no answer.
+"""Boxed and mixed LCPs, LCPs with friction indices, and affine variational inequalities.
 
-Arrays: problem first, its number n, 1 (shared) or left out. Results always have it.
+Each answer comes with a residual that is recomputed from the problem's numbers, or with a proof that there is none.
+Arrays: the first axis counts the problems; its length is n, or 1 (shared by all), or it is left out. Results always
+have it.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ __all__ = ["BoxedLcpResult", "solve_affine_vi", "solve_boxed_lcp", "solve_mixed_
 
 @result
 class BoxedLcpResult(Decided):
-    """solution (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas y (n, k) where
-    the status is infeasible: y_i >= 0 where hi_i is absent, y_i <= 0 where lo_i is, otherwise and in
-    friction rows 0, and y'(M z + q) < 0 for every z in the box. With findex: limit (n, k) of friction
-    rows, the half width of their box, and limit_error (n), None without.
+    """Answers of n boxed LCPs of order k.
 
-    Where one vector does not prove that there is no answer, farkas is NaN and a tree does: as LcpResult has
-    it, with the side 2 for z at its upper bound, and two more columns of leaf_farkas for each friction row."""
+    solution z (n, k), slack w = M z + q (n, k), status, pivots, residual (n). farkas y (n, k) proves the status
+    infeasible: y_i >= 0 if hi_i is absent, y_i <= 0 if lo_i is absent, 0 in all other rows and in friction rows, and
+    y'(M z + q) < 0 for every z in the box. With findex: limit (n, k), the half width of the box of friction rows, and
+    limit_error (n), how far mu z_j is from it; otherwise None.
+
+    If one vector does not prove that there is no answer, farkas is NaN and a tree is the proof, as in LcpResult. Its
+    sides are 0 (z at its lower bound), 1 (w = 0) and 2 (z at its upper bound); leaf_farkas has two more columns for
+    each friction row."""
 
     problem: dict[str, Any]
     bound: Any = None
@@ -54,23 +58,23 @@ class BoxedLcpResult(Decided):
         return self.slack
 
     def pressed_rows(self, problem: int = 0) -> np.ndarray:
-        """Of an infeasible problem: the rows whose multipliers prove it, (r). With contact rows these are
-        the contacts that press against each other, a state of self-stress: no answer opens all of them."""
+        """The rows (r,) whose multipliers prove that a problem is infeasible. For contact rows these are the contacts
+        that press against each other (self-stress): no answer opens all of them."""
         if self.status[problem] != Status.infeasible or np.isnan(self.farkas[problem]).any():
             return np.zeros(0, dtype=np.int64)
         y = np.abs(self.farkas[problem])
         return np.flatnonzero(y > 1e-9 * y.max(initial=0.0))
 
     def message(self, problem: int = 0) -> str:
-        """What the status of one problem says, in a sentence."""
+        """The status of one problem in a sentence, with the rows that prove it."""
         status = Status(int(self.status[problem]))
         if status != Status.infeasible:
             text = f"problem {problem} is {status.name}"
             if self.problem.get("friction_law") != "ode" or status in (Status.solved, Status.invalid_input):
                 return text
             return (
-                f"{text}; the law ode grows no trees, as its limits come from one answer of several. solve_boxed_lcp "
-                "without findex, with -limit and limit as bounds of friction rows, decides the box they froze"
+                f"{text}; there are no trees for friction_law='ode', whose limits come from one answer of several. To "
+                "decide the box with these limits, call solve_boxed_lcp without findex, with -limit and limit as bounds"
             )
         if np.isnan(self.farkas[problem]).any():
             return f"problem {problem} is {self.decision(problem).message()}"
@@ -78,8 +82,8 @@ class BoxedLcpResult(Decided):
         if not rows:
             return f"problem {problem} is infeasible: a lower bound exceeds its upper bound"
         return (
-            f"problem {problem} is infeasible: no z within its bounds gives rows {rows} of w the signs "
-            "that they need; farkas has the proof"
+            f"problem {problem} is infeasible: no z within its bounds gives rows {rows} of w the required "
+            "signs; farkas is the proof"
         )
 
 
@@ -115,28 +119,30 @@ def solve_boxed_lcp(
     M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None, max_nodes: int = 500,
     backend: str = "auto", strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> BoxedLcpResult:  # fmt: skip
-    """Solves boxed LCPs, with friction indices where wanted. What paths leave open is decided by a tree over
-    the pairs (z_i, w_i) of at most max_nodes: an answer, or a proof that there is none. That may take thousands
-    of times as long; max_nodes=0 leaves it.
+    """Solves boxed LCPs, optionally with friction indices.
 
-    lo <= z <= hi and w = M z + q with w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i and w_i = 0
-    between: the variational inequality over a box (Facchinei and Pang 2003). An LCP has lo = 0 and no hi, an
-    equation has neither.
+    lo <= z <= hi and w = M z + q with w_i >= 0 if z_i = lo_i, w_i <= 0 if z_i = hi_i and w_i = 0 between: the
+    variational inequality over a box (Facchinei and Pang 2003). An LCP has lo = 0 and no hi; an equation has no bounds.
+
+    The method is Lemke's path on the box. A problem that it leaves open is decided by a tree over the pairs (z_i, w_i)
+    of at most max_nodes nodes: an answer, or a proof that there is none. That may take thousands of times as long;
+    max_nodes=0 switches it off.
 
     Parameters:
 
     M, q, lo, hi
-        (n, k, k) and (n, k); bounds that are absent are infinite or left out. k is at most 128.
+        (n, k, k) and (n, k); absent bounds are infinite or left out. k is at most 128.
     findex
-        (n, k). findex_i = j >= 0 makes row i friction: |z_i| <= mu_i z_j, w_i against z_i. Row j has no
-        findex, and lo_j >= 0.
+        (n, k), integers. findex_i = j >= 0 makes row i a friction row: |z_i| <= mu_i z_j, and w_i opposes z_i. Row j
+        must not be a friction row, and lo_j >= 0. -1: no friction.
     mu
-        (n, k), of friction rows, which then have no bounds of their own. Without mu it is their hi, as in ODE.
+        (n, k), read in friction rows; their lo and hi are then ignored. Without mu their hi is the coefficient, as in
+        ODE.
     friction_law
         "simultaneous" solves this law exactly, as an LCP of order k + 2 f with f friction rows (Stewart and
-        Trinkle 1996), at most 128. "ode" solves the rows without findex first and then keeps these z_j, as
-        ODE's dSolveLCP does; limit_error says how far the limits then are from mu z_j. It grows no trees
-        (BoxedLcpResult.message).
+        Trinkle 1996), at most 128. "ode" solves the rows without findex first and computes the limits from these
+        z_j, as ODE's dSolveLCP does; limit_error says how far mu z_j of the answer is from these limits. There are
+        no trees for it (BoxedLcpResult.message).
 
     Errors: InvalidInput for shapes, findex, mu and settings. A problem with NaN has the status
     invalid_input; the others are solved.
@@ -204,10 +210,10 @@ def _shaped(name: str, array: np.ndarray, *shape: int) -> None:
 def solve_mixed_lcp(
     A: Any, B: Any, C: Any, D: Any, a: Any, b: Any, **options: Any
 ) -> BoxedLcpResult:  # fmt: skip
-    """A u + C v + a = 0, u free, and 0 <= v perp D u + B v + b >= 0, as solve_boxed_lcp.
+    """Solves mixed LCPs: A u + C v + a = 0 with u free, and 0 <= v perp D u + B v + b >= 0.
 
-    A (n, e, e), B (n, k, k), C (n, e, k), D (n, k, e), a (n, e), b (n, k); A may be singular. The
-    solution is (u, v). Options: as of solve_boxed_lcp.
+    A (n, e, e), may be singular; B (n, k, k), C (n, e, k), D (n, k, e), a (n, e), b (n, k). Returns a BoxedLcpResult
+    whose solution is (u, v). options: those of solve_boxed_lcp.
     """
     A, B, C, D, a, b = _joined(
         "the others", [("A", A, 2), ("B", B, 2), ("C", C, 2), ("D", D, 2), ("a", a, 1), ("b", b, 1)]
@@ -224,12 +230,11 @@ def solve_affine_vi(
     M: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, lower: Any = None, upper: Any = None,
     **options: Any,
 ) -> BoxedLcpResult:  # fmt: skip
-    """x in K = {l <= A x <= u, lower <= x <= upper} with (M x + q)'(y - x) >= 0 for every y in K, as
-    solve_boxed_lcp with a multiplier for each row of A, two where it has two bounds.
+    """Solves affine variational inequalities: x in K with (M x + q)'(y - x) >= 0 for every y in K.
 
-    M (n, v, v), q, lower, upper (n, v), A (n, r, v), l, u (n, r); bounds infinite or left out where
-    absent. The solution is x and the multipliers:
-    solution[:, :v] is x. Options: as of solve_boxed_lcp.
+    K = {l <= A x <= u, lower <= x <= upper}. M (n, v, v); q, lower, upper (n, v); A (n, r, v); l, u (n, r); absent
+    bounds are infinite or left out. Returns a BoxedLcpResult: solution[:, :v] is x, behind it the multipliers, one for
+    each row of A, two for a row with two bounds. options: those of solve_boxed_lcp.
     """
     v = from_any("vector", q).shape[-1]
     if A is None or np.size(A) == 0:

@@ -1,4 +1,4 @@
-"""Steps of multibody systems with compliant constraints, stable at any step (Drumwright, "An
+"""Time steps of multibody systems with compliant constraints, stable for every step size (Drumwright, "An
 Unconditionally Stable First-Order Constraint Solver for Multibody Systems")."""
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Rows", "Scenario", "StepResult", "WorldsResult", "scenarios", "step"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
-    """Constraint rows of a step, problem first where it differs.
+    """The constraint rows of a step; arrays may have the axis of problems first.
 
-    type (n, m): numbers of carom.RowType or words; a contact is a normal row directly followed by
-    its tangents; rows "none" are skipped. J (n, m, nv); Jdot_v (n, m) [m/s2]; phi (n, m) [m],
-    negative presses; K (n, m) [N/m]; B (n, m) [N s/m]; mu (n, m), read at normal rows. A number
-    stands for all rows.
+    type (n, m): carom.RowType or its words. A contact is a normal row, directly followed by its tangent rows. Rows of
+    type "none" are skipped. J (n, m, nv). Jdot_v (n, m) [m/s2]. phi (n, m): deformation [m], negative: penetration.
+    K (n, m): stiffness [N/m]. B (n, m): damping [N s/m]. mu (n, m): friction, read in normal rows. One number stands
+    for all rows.
     """
 
     type: Any
@@ -43,8 +43,8 @@ class Rows:
 
 @result
 class StepResult(Batched, Differentiable):
-    """velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m) [N], kinetic_energy
-    [J], status, iterations, residual (n); problem: the arrays that were given, by their names in C++."""
+    """The states of n problems after a step: velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m)
+    [N], kinetic_energy [J], status, iterations, residual (n). problem: the given arrays by their names in C++."""
 
     problem: dict[str, Any]
 
@@ -80,13 +80,13 @@ class StepResult(Batched, Differentiable):
         wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status",
         **settings: Any,
     ) -> StepGradient:  # fmt: skip
-        """The gradient in h, M, f, v, N and the rows' J, Jdot v, phi, K, B, mu of a loss, from its
-        gradient in the step's arrays; a row's gradient is zero where it was not there.
+        """The gradient of a loss in h, M, f, v, N and the rows' J, Jdot v, phi, K, B, mu, from its gradients in the
+        step's arrays; zero in rows of type "none".
 
-        wrt: names of step_size, mass_matrix, force, velocity, position_map, jacobian, jacobian_dot_v, phi,
-        stiffness, damping, friction; None all. Redundant contacts are regular: their springs share
-        the load. With Jdot_v not zero and its centripetal term, J and M have no derivative where rows of one
-        kind depend on each other: undefined. The law programme is refused. Otherwise as LcpResult.vjp."""
+        wrt: names out of step_size, mass_matrix, force, velocity, position_map, jacobian, jacobian_dot_v, phi,
+        stiffness, damping, friction; None: all. Redundant contacts are no special case: their springs share the load.
+        If Jdot_v is not zero and rows of one kind depend on each other, the derivative in J and M is undefined.
+        Errors: InvalidInput, also for law "programme". Otherwise as LcpResult.vjp."""
         cotangent = {"velocity": velocity, "increment": increment, "force": force, "kinetic_energy": kinetic_energy}
         made: StepGradient = self._vjp(StepGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
         return made
@@ -98,9 +98,9 @@ class StepResult(Batched, Differentiable):
         stiffness: Any = None, damping: Any = None, friction: Any = None, not_solved: str = "nan",
         on_error: str = "status", **settings: Any,
     ) -> StepTangent:  # fmt: skip
-        """The directional derivative of the step along a direction in its inputs; one-sided and exact at a
-        contact that touches while it slips and at the border of stick and slip, undefined at one that
-        touches without slip. Otherwise as LcpResult.jvp."""
+        """The directional derivative of the step along a direction of its inputs. One-sided and exact at a contact that
+        just touches while it slips, and at the border of stick and slip; undefined at one that just touches without
+        slip. Otherwise as LcpResult.jvp."""
         direction = {
             "step_size": step_size, "mass_matrix": mass_matrix, "force": force, "velocity": velocity,
             "position_map": position_map, "jacobian": jacobian, "jacobian_dot_v": jacobian_dot_v, "phi": phi,
@@ -112,9 +112,9 @@ class StepResult(Batched, Differentiable):
 
 @result
 class WorldsResult(Batched):
-    """w worlds after their steps: position (w, nq), velocity (w, nv), force of the last step,
-    displacement, energy [J], max_residual, failed, steps_taken, status, ... (w); frames of every
-    stride: frame_time (f) [s], frame_state (f, w, nq + nv), frame_energy (f, w); problem: what was asked."""
+    """w worlds after their steps: position (w, nq), velocity (w, nv), force of the last step, displacement, energy [J],
+    max_residual, failed, steps_taken, status, ... (w). Frames, stored every `stride` steps: frame_time (f) [s],
+    frame_state (f, w, nq + nv), frame_energy (f, w). problem: the arguments of worlds()."""
 
     _apart = ("frame_time", "frame_state", "frame_energy")
     scenario: str
@@ -146,14 +146,13 @@ class WorldsResult(Batched):
         self, *, displacement: Any = None, position: Any = None, velocity: Any = None, wrt: Any = None,
         at_kink: str = "mean", on_error: str = "status", checkpoint: int = 0, **settings: Any,
     ) -> RunGradient:  # fmt: skip
-        """The gradient, in parameters, step size and the state at the start, of a loss from its gradient in
-        displacement (w), position (w, nq), velocity (w, nv) at the end; a number or one row is for all worlds.
+        """The gradient of a loss in parameters, step size and initial state, from its gradients in displacement (w,),
+        position (w, nq) and velocity (w, nv) at the end; one number or one row stands for all worlds.
 
-        The run is taken again and followed backwards, step by step, in one call. wrt: names of parameters, or
-        "step_size"; None all. checkpoint: states are kept every so many steps, 0: all where 64 worlds take
-        at most 16 MB, else about the root of their number; the result has the same bits for any. What is differentiated
-        is the discrete map, whose damper is switched where phi changes its sign: RunGradient.touch. Errors:
-        InvalidInput."""
+        The run is computed again and followed backwards in one call. wrt: names of parameters, or "step_size";
+        None: all. checkpoint: states are stored every so many steps; 0: all states if 64 worlds take at most 16 MB,
+        otherwise every sqrt(steps). The result has the same bits for every value. The derivative is that of the
+        discrete map, whose damper is switched on and off at phi = 0: see RunGradient.touch. Errors: InvalidInput."""
         given = {"displacement": displacement, "position": position, "velocity": velocity}
         return run_gradient(self, given, wrt, at_kink, on_error, checkpoint, settings)
 
@@ -162,11 +161,11 @@ class WorldsResult(Batched):
         self, *, parameters: Mapping[str, Any] | None = None, step_size: Any = None, position: Any = None,
         velocity: Any = None, on_error: str = "status", **settings: Any,
     ) -> RunTangent:  # fmt: skip
-        """Rates of the end along a direction in parameters (by name, a number or (w)), step size and, beside what
-        these do to it, the state at the start, position (w, nq), velocity (w, nv); one-sided and exact at kinks.
+        """The rate of the final state along a direction of the inputs; one-sided and exact at kinks.
 
-        The run is taken again, its rate with it; no state is kept. One product costs about as much as vjp, whatever
-        the number of outputs. Errors: InvalidInput."""
+        parameters: rates by name, a number or (w,). step_size: its rate. position (w, nq), velocity (w, nv): rates of the
+        initial state, in addition to what the parameters cause. The run is computed again together with its
+        rate; no state is stored. One product costs about as much as vjp. Errors: InvalidInput."""
         state = {"position": position, "velocity": velocity}
         return run_tangent(self, parameters or {}, step_size, state, on_error, settings)
 
@@ -175,7 +174,7 @@ class WorldsResult(Batched):
         from ._plots import axes
 
         if not len(self.frame_time):
-            raise refuse("stride", "0", "frames are kept every so many steps: give a stride")
+            raise refuse("stride", "0", "must be at least 1, so that frames are stored for the plot")
         ax = axes(ax)
         ax.plot(self.frame_time, self.frame_state[:, :, state])
         known = scenarios()[self.scenario]
@@ -198,7 +197,8 @@ def _types(value: Any) -> np.ndarray:
         return from_any("type", value, np.uint8)
     unknown = set(array.ravel()) - set(_ROW_WORDS)
     if unknown:
-        raise refuse("type", repr(sorted(unknown)[0]), "must be " + ", ".join(_ROW_WORDS))
+        place = [int(i) for i in np.argwhere(~np.isin(array, list(_ROW_WORDS)))[0]]
+        raise refuse(f"type{place}", repr(str(array[tuple(place)])), "must be " + ", ".join(_ROW_WORDS))
     return np.asarray(np.vectorize(_ROW_WORDS.__getitem__, otypes=[np.uint8])(array))
 
 
@@ -208,11 +208,12 @@ def step(
     position_map: Any = None, backend: str = "auto", workspace: Any = None, strict: bool = False,
     on_error: str = "status", **settings: Any,
 ) -> StepResult:  # fmt: skip
-    """One step v' = v + h M^-1 (J'lambda + f) of every problem.
+    """One implicit time step v' = v + h M^-1 (J'lambda + f) of every problem.
 
-    M (n, nv, nv), f (n, nv) [N] all forces but the constraints', v (n, nv), h (n) or a number [s];
-    position_map N (n, nq, nv): q' - q = h N v'. dimension: 2, a contact has one tangent row, or 3,
-    two. A problem with refused numbers has the status invalid_input. Errors: InvalidInput.
+    M (n, nv, nv). f (n, nv): all forces except those of the constraints [N]. v (n, nv): velocity before. h: step
+    size [s], (n,) or one number. position_map N (n, nq, nv) gives increment = h N v'; default: the identity.
+    dimension: 2 or 3, in which a contact has one or two tangent rows. A problem with bad numbers has the status
+    invalid_input. Errors: InvalidInput for shapes, settings and types of rows.
     """
     batch = Batch(strict)
     batch.add("mass_matrix", M, "nv", "nv")
@@ -278,12 +279,12 @@ def worlds(
     progress: Callable[[int, int], Any] | bool | None = None, workspace: Any = None,
     on_error: str = "status", **settings: Any,
 ) -> WorldsResult:  # fmt: skip
-    """Steps worlds of a built-in scenario from its start.
+    """Simulates worlds of a built-in scenario from its initial state.
 
-    parameters: by name, numbers or arrays of one length, one world each; n: the number of worlds if
-    none is an array. dt [s], steps: None takes the scenario's. stride: frames are stored every so
-    many steps, 0 none. progress: called with (steps done, in all), ends the run by returning False.
-    Errors: InvalidInput; bad_problem="isolate" makes NaN of a world whose parameters are refused.
+    parameters: numbers, or arrays of the same length with one world per entry, by name. n: the number of worlds if no
+    parameter is an array. dt: step size [s]; steps: number of steps; None: the scenario's. stride: frames are stored
+    every `stride` steps; 0: none. progress: called with (steps done, all steps); returning False ends the run.
+    Errors: InvalidInput; with bad_problem="isolate" a world with bad parameters becomes NaN instead.
     """
     taken, count = columns(parameters or {}, n)
     run: dict[str, Any] = {"worlds": count, "stride": stride}

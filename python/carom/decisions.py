@@ -1,4 +1,4 @@
-"""LCPs, boxed ones too, that paths leave open, decided: an answer, or a proof that there is none."""
+"""Decides LCPs and boxed LCPs that Lemke's method leaves open: an answer, or a proof that there is none."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ __all__ = ["LcpDecision", "decide_lcp"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LcpDecision:
-    """status solved, infeasible, ray (undecided) or invalid_input; solution z (k) or None; nodes looked at;
-    where infeasible the proof: tree (nodes, 3) of parent, pair and side (0: z_pair at its lower bound, 1:
-    w_pair = 0, 2: z_pair at its upper bound), the root (-1, -1, -1) first, or empty; leaf_farkas (leaves, k),
-    with two more columns for each friction row, of the nodes without children in their order; bound:
-    infinite where there is no answer at all, else there is none with all |z_j| <= bound that have no bound
-    of their own."""
+    """The decision of one LCP or boxed LCP of order k.
+
+    status: solved, infeasible, ray (undecided) or invalid_input. solution z (k,) or None. nodes: number of nodes
+    examined. The proof of infeasible: tree (nodes, 3) of parent, pair and side (0: z_pair at its lower bound,
+    1: w_pair = 0, 2: z_pair at its upper bound), the root (-1, -1, -1) first, or empty; leaf_farkas (leaves, k), a
+    vector for each node without children, in their order, with two more columns for each friction row. bound: infinite
+    if there is no answer at all; otherwise there is none with |z_j| <= bound for all z_j without bounds."""
 
     status: Any
     solution: np.ndarray | None
@@ -34,7 +35,7 @@ class LcpDecision:
     problem: dict[str, Any] = dataclasses.field(repr=False)
 
     def verify(self, tolerance: float | None = None) -> bool:
-        """Whether the answer, or every leaf and branch of the tree, is proven anew from M and q."""
+        """Checks the answer, or every leaf and branch of the tree, again from M and q."""
         limit = self.problem["tolerance"] if tolerance is None else tolerance
         k = len(self.problem["vector"])
         if self.status == Status.solved:
@@ -53,8 +54,8 @@ class LcpDecision:
         return {name: value for name, value in self.problem.items() if isinstance(value, np.ndarray)}
 
     def proof_residual(self) -> float:
-        """The largest residual of the leaves' vectors, recomputed; infinite where a side of a branch is missing
-        or a vector proves nothing."""
+        """The largest recomputed residual of the leaves' vectors; infinite if a branch lacks a side or a vector proves
+        nothing."""
         tree = np.ascontiguousarray(self.tree, dtype=np.int32)
         leaves = np.ascontiguousarray(self.leaf_farkas, dtype=np.float64)
         given = {name: np.ascontiguousarray(value) for name, value in self._arrays().items()}
@@ -110,11 +111,11 @@ def decide_open(
 
 @takes_settings(_core.lcp_decision_settings())
 def decide_lcp(M: Any, q: Any, *, strict: bool = False, **settings: Any) -> list[LcpDecision]:
-    """z >= 0 with w = M z + q >= 0 and z'w = 0, or a proof that there is none, one decision a problem.
+    """Finds z >= 0 with w = M z + q >= 0 and z'w = 0, or a proof that there is none, for each of n problems.
 
-    What solve_lcp leaves open is tried along other covering vectors, then by a tree over the pairs
-    (z_k, w_k), of which one is zero in every answer: a node is a linear program, closed by Farkas' vector.
-    M (n, k, k), q (n, k); k at most 128. A tree may take thousands of times as long as solve_lcp.
+    First Lemke's method runs, with several covering vectors. Problems that remain open are decided by branch and bound
+    over the pairs (z_k, w_k), of which one is zero in every answer. Each node is a linear program; a leaf is closed by a
+    Farkas vector. That may take thousands of times as long as solve_lcp. M (n, k, k), q (n, k); k at most 128.
     Errors: InvalidInput for shapes and settings.
     """
     batch = Batch(strict)

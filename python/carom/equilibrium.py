@@ -307,8 +307,9 @@ def planar(
     bad_problem: str = "refuse", backend: str = "auto", workspace: Any = None,
     strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> PlanarRegions:  # fmt: skip
-    """Strips, and robust polygons where there is a neighbourhood, of planar postures.
+    """The regions (strips) in which the centre of mass of planar postures is held.
 
+    Postures with a neighbourhood of wrenches also get a robust polygon, which resists all of them.
     postures: Postures, a model's name, or position (n, k, 2), normal (n, k, 2), mu (n, k), with
     length (n, k), wrench (n, 3) and neighbourhood as Postures.of takes them. Errors: InvalidInput
     naming field, index, posture and value; bad_problem="isolate" gives such a posture the status
@@ -328,7 +329,7 @@ def spatial(
     *postures: Any, wrench: Any = None, backend: str = "auto", workspace: Any = None,
     strict: bool = False, **settings: Any,
 ) -> list[SpatialRegion]:  # fmt: skip
-    """The region of every spatial posture between two proven polygons.
+    """The region of every spatial posture, between a proven inner and a proven outer polygon.
 
     postures: Postures, a model's name, or position (n, k, 3), normal (n, k, 3), mu (n, k).
     Errors: InvalidInput naming field, index, posture and value.
@@ -367,11 +368,17 @@ def margins(
     bad_problem: str = "refuse", backend: str = "auto", workspace: Any = None,
     strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> PlanarMargins | SpatialMargins:  # fmt: skip
-    """How far centres of mass com (n, 2 or 3) are inside: PlanarMargins with planar's settings, or
-    SpatialMargins with spatial's, on the host. Errors: InvalidInput as in planar and spatial."""
+    """The margin of each posture's centre of mass: its distance [m] to the boundary of the region, negative outside.
+
+    postures: as in planar and spatial. com: (n, d), or (d,) for all postures; d is 2 for planar postures and 3 for
+    spatial ones. Returns PlanarMargins (settings of planar), or SpatialMargins (settings of spatial, on the
+    host). Errors: InvalidInput for the shape of com, and as in planar and spatial."""
     more = {"length": length, "wrench": wrench, "neighbourhood": neighbourhood, "strict": strict}
     batch = _postures(postures, more, None)
-    centre = from_any("centre_of_mass", com)
+    centre = from_any("com", com)
+    if centre.shape not in ((batch.dimension,), (1, batch.dimension), (len(batch), batch.dimension)):
+        rule = f"must be ({batch.dimension},) or ({len(batch)}, {batch.dimension})"
+        raise refuse("com", f"of shape {centre.shape}", rule)
     centre = np.ascontiguousarray(np.broadcast_to(centre, (len(batch), batch.dimension)))
     isolate = _isolate(bad_problem)
     arrays = batch.arrays(isolate)
@@ -388,11 +395,11 @@ def critical(
     name: str, parameter: str, low: float, high: float, *, com: Any,
     parameters: Mapping[str, float] | None = None, **settings: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """The value of a built-in posture's parameter at which it begins or ceases to hold the centre of
-    mass com (2 or 3): held and not_held, as near to each other as proofs reach, by bisection of
-    [low, high]; held_low, held_high; found is False where both ends say the same.
+    """The value of a parameter at which a built-in posture begins or ceases to hold a centre of mass.
 
-    settings: those of margins. Errors: InvalidInput as in model and margins.
+    Bisects [low, high]. com: (2,) or (3,). Returns a dict: held and not_held, two values that enclose the critical
+    one as closely as the proofs allow; held_low and held_high, whether the ends are held; found, False
+    if both ends give the same answer. settings: those of margins. Errors: InvalidInput as in model and margins.
     """
 
     def held(value: float) -> bool | None:
@@ -448,7 +455,7 @@ def three_contacts(*postures: Any, strict: bool = False, **settings: Any) -> lis
 
 
 def critical_tilt(*postures: Any, com: Any, tolerance: float = 1e-12) -> np.ndarray:
-    """The largest tilt of the force [rad] at which com (2) stays held, of planar postures (n)."""
+    """The largest tilt of the force [rad] at which each planar posture holds com (2,); (n,)."""
     batch = _postures(postures, {}, 2)
     x, y = from_any("com", com)
     found = []

@@ -61,8 +61,8 @@ class ImpactSamples(Result):
 class EpsilonNet(Result):
     """Representatives of the sampled set: every sample lies within epsilon [m/s] of one.
 
-    velocity (k, nv), impulse (k, d m), modes, multiplicity, first_sample (k); coverage[i]: points
-    after 2^i samples; dropped: samples that still collided at the end.
+    velocity (k, nv), impulse (k, d m) [N s], modes, multiplicity, first_sample (k). coverage[i]: number of points
+    after 2^i samples. dropped: samples in which a contact still approached at the end.
     """
 
     requested_epsilon: float
@@ -83,8 +83,8 @@ class EpsilonNet(Result):
 class ImpactPaths(Result):
     """Velocities v_0..v_K of the first samples: path i is velocity[offset[i]:offset[i + 1]].
 
-    With restitution or intervals of friction the same rows of `impulse` [rows, dimension m] (N s; 0 at v_0),
-    `restitution` and `friction` [rows, m] are those of the piece that ended there; else they are empty.
+    With restitution or intervals of friction, the same rows of `impulse` (rows, d m) [N s], `restitution` and
+    `friction` (rows, m) belong to the piece that ended there (impulse 0 at v_0); otherwise they are empty.
     """
 
     offset: np.ndarray
@@ -108,8 +108,9 @@ class ImpactPaths(Result):
 
 @result
 class ImpactOutcome(Result):
-    """One post-impact state: velocity (nv), impulse (d m) [N s], Jn v+ and Jt v+ [m/s],
-    kinetic_energy [J], modes as words, residual of (31); order and impacts of a sequence."""
+    """One outcome of an impact model: velocity (nv,), impulse (d m,) [N s], normal_velocity Jn v+ and
+    tangent_velocity Jt v+ [m/s], kinetic_energy [J], modes in words, residual of (31). Sequential models: order of the
+    contacts and number of impacts."""
 
     status: int
     velocity: np.ndarray
@@ -128,10 +129,12 @@ class ImpactOutcome(Result):
 
 @result
 class ImpactEnclosure(Result):
-    """A proof of what cannot happen: bounds (m, tangents ((d - 1) m)) of J v+ [m/s], the possible
-    modes with vertices (k, 2 m) and constraints (c, 2 m + 1), a . u <= b, of each, all others in
-    impossible_modes; in space, with more than four contacts or with restitution (by `law`), only
-    bounds. invariant is the proof in integers, as text. Status "budget" says nothing at all."""
+    """A set that contains all outcomes of an impact, with a proof.
+
+    normal_velocity_min, _max (m,) and tangent_velocity_min, _max ((d - 1) m,): bounds of J v+ [m/s]. modes: the possible
+    combinations of contact modes, each with vertices (k, 2 m) and constraints a . u <= b (c, 2 m + 1); all others are in
+    impossible_modes. Spatial problems, more than four contacts, and most problems with restitution (by `law`) have
+    only bounds. invariant: the proof in integers, as text. The status "budget" claims nothing."""
 
     problem: Problems
     status: int
@@ -153,15 +156,16 @@ class ImpactEnclosure(Result):
     invariant: str
 
     def proves(self) -> bool:
-        """Checks the invariant again, only from the problem, in exact arithmetic."""
+        """Checks the invariant again, from the problem alone, in exact arithmetic."""
         given = self.to_dict()
         del given["problem"]
         return _core.proves_enclosure(self.problem.arrays(), *self.problem.sizes()[1:], given)
 
     def filled(self, run: ImpactResult, i: int = 0) -> float:
-        """How much of the bounds the samples of problem i of a run fill: the smallest share among the
-        contact velocities, 1 where the samples reach all bounds. NaN where no sample ended or the
-        status says nothing. Errors: InvalidInput for a run of other contacts."""
+        """Coverage: which share of the proven ranges the samples of problem i of a run reach.
+
+        The smallest share over the contact velocities; 1 if the samples reach all bounds; NaN if no sample ended or
+        the status claims nothing. Errors: InvalidInput for a run with other contacts."""
         if self.status not in (EnclosureStatus.enclosed, EnclosureStatus.outer):
             return math.nan
         summary = run.summary[i]
@@ -175,17 +179,16 @@ class ImpactEnclosure(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """The bounds, and the outcomes of each combination of contact modes, in the first two contacts'
-        normal velocities. Needs matplotlib. Errors: InvalidInput where nothing is enclosed."""
+        normal velocities. Needs matplotlib. Errors: InvalidInput if nothing is enclosed."""
         from ._plots import plot_enclosure
 
         if self.status not in (EnclosureStatus.enclosed, EnclosureStatus.outer):
-            raise refuse("status", EnclosureStatus(self.status).name, "says nothing to draw")
+            raise refuse("status", EnclosureStatus(self.status).name, "must be enclosed or outer to be drawn")
         return plot_enclosure(self, ax)
 
     def never(self, event: str) -> bool:
-        """Whether it is proven that, say, "A separating, B sticking" or "B normal > 0.1" never
-        happens; in space "A sliding", "A tangent1 > 0.1". Contacts by the problem's names, else
-        A, B, ... Errors: InvalidInput."""
+        """Whether it is proven that an event never happens: "A separating, B sticking" or "B normal > 0.1"; in space
+        also "A sliding" or "A tangent1 > 0.1". Contacts have the problem's names, or A, B, ... Errors: InvalidInput."""
         given = self.to_dict()
         del given["problem"]
         return _core.never_happens(given, event, _contacts(self.problem), self.problem.dimension)
@@ -201,8 +204,8 @@ class ImpactEnclosure(Result):
 
 @result
 class ImpactDecision(Result):
-    """Whether an event never happens (answer, an ImpactAnswer): "never" with its proof, an
-    enclosure without the event; "happens"; or "open". made: polyhedra."""
+    """Whether an event never happens. answer, an ImpactAnswer: "never", with an enclosure without the event as
+    proof; "happens"; or "open". made: number of polyhedra computed."""
 
     problem: Problems
     answer: int
@@ -216,12 +219,11 @@ class ImpactDecision(Result):
 
 @result
 class ImpactResult(Result):
-    """Sampled post-impact sets of n problems.
+    """Sampled outcomes of n impacts.
 
-    samples: rows of the first keep_samples samples; summary: a structured array (n) of what the
-    trajectories did, and step_size [N s], max_steps, epsilon and contact_speed [m/s] of each
-    problem; net, paths: tuples of n, empty where not asked for; settings: those of the run, with
-    what was left open decided, an array (n) where problems differ.
+    samples: the first keep_samples samples. summary: a structured array (n,) with counts and ranges of the
+    samples, and step_size [N s], max_steps, epsilon and contact_speed [m/s] of each problem. net, paths: tuples of
+    length n, or empty if not requested. settings: the settings that were used, an array (n,) if problems differ.
     """
 
     problems: Problems
@@ -258,8 +260,8 @@ class ImpactResult(Result):
         return ended
 
     def hull(self, i: int = 0, x: int = 0, y: int = 1) -> np.ndarray:
-        """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y: those
-        kept, and the points of its net."""
+        """Counter-clockwise convex hull (k, 2) of problem i's outcomes in velocities x and y, from the stored samples
+        and the points of the net."""
         nv = self.problems.velocities
         for name, value in (("x", x), ("y", y)):
             if not 0 <= value < nv:
@@ -270,8 +272,8 @@ class ImpactResult(Result):
         return corners
 
     def plot(self, i: int = 0, x: Any = None, y: Any = None, ax: Any = None) -> Any:
-        """Problem i's outcomes, a colour for each combination of contact modes. x, y: indices of
-        velocities; left out, the first two contacts' normal velocities. Needs matplotlib."""
+        """Plots problem i's outcomes, with a colour for each combination of contact modes. x, y: indices of
+        velocities; default: the first two contacts' normal velocities. Needs matplotlib."""
         from ._plots import plot_impact
 
         return plot_impact(self, i, x, y, ax)
@@ -283,7 +285,7 @@ class ImpactResult(Result):
         return impact_xarray(self)
 
     def to_pandas(self) -> Any:
-        """A row for each sample: v0.., p0.., residual, steps, modes and status in words."""
+        """A pandas.DataFrame with a row for each sample: v0.., p0.., residual, steps, modes and status in words."""
         from ._tables import impact_pandas
 
         return impact_pandas(self)
@@ -368,9 +370,9 @@ def sample(
     friction_directions
         None: 4; 8 for a robot's problems; 16 for a robot's states that are followed by "events".
     turns
-        Of lists and of a robot's states: the samples are divided among so many friction polygons, each
-        turned by a further part of an edge. Together they cover the outcomes of a round cone. None: 1, or 4
-        for a robot's states if friction_directions is None.
+        For lists and a robot's states: the samples are divided among this number of orientations of the friction
+        polygon, each rotated by a further part of an edge. Together they approximate the round cone. None: 1, or
+        4 for a robot's states if friction_directions is None.
         ImpactRuns.velocity and ImpactRuns.modes contain all of them.
     mode_table
         None: on from 32 samples. It changes the last bits, so use one value for all shards of a run.
@@ -422,12 +424,13 @@ def enclose(
     *problems: Any, strict: bool = False, restitution: Any = None, friction: Any = None,
     **settings: Any,
 ) -> list[ImpactEnclosure]:  # fmt: skip
-    """All outcomes of impacts, enclosed from outside: planar inelastic ones of up to four contacts by
-    polyhedra in exact arithmetic, those of one or two by law "poisson" or "newton" by polyhedra that
-    hold them, where contacts do not drive each other back; others only by bounds
-    (docs/explanation/enclosure.md). A refused problem has the status invalid_input.
+    """Encloses all outcomes of impacts, with proofs (docs/explanation/enclosure.md).
 
-    problems, restitution, friction: as sample takes them. Errors: InvalidInput for settings, shapes.
+    Planar inelastic impacts of up to four contacts: polyhedra, in exact arithmetic. One or two planar contacts with the
+    law "poisson" or "newton": polyhedra, unless contacts drive each other back. All others: bounds of contact
+    velocities. A bad problem has the status invalid_input.
+
+    problems, restitution, friction: as in sample. Errors: InvalidInput for settings and shapes.
     """
     batch = _with_intervals(given_problems(problems, strict), restitution, friction)
     found = _core.enclose_impacts(batch.arrays(), *batch.sizes(), settings)
@@ -443,11 +446,12 @@ def _with_intervals(batch: Problems, restitution: Any, friction: Any) -> Problem
 def proven(
     *problems: Any, invariant: str, outer: bool = False, law: str = "stronge"
 ) -> ImpactEnclosure:
-    """What the text of an invariant proves of a problem, in exact arithmetic: bounds, modes, vertices and
-    constraints, made anew from it. Status "budget" where it proves nothing. outer: it was that of an
-    enclosure with status "outer". law: its law, where contacts have restitution.
+    """The enclosure that the text of an invariant proves for a problem.
 
-    problems: one, as sample takes it. Errors: InvalidInput.
+    Bounds, modes, vertices and constraints are computed from the text in exact arithmetic. The status is "budget" if it
+    proves nothing. outer: whether the text comes from an enclosure with status "outer". law: its law of restitution.
+
+    problems: one problem, as in sample. Errors: InvalidInput.
     """
     batch = one_problem(problems, "proven")
     found = _core.proven_enclosure(batch.arrays(), *batch.sizes()[1:], invariant, bool(outer), law)
@@ -463,12 +467,14 @@ def decide(
     *problems: Any, event: str, strict: bool = False, restitution: Any = None,
     friction: Any = None, **settings: Any,
 ) -> list[ImpactDecision]:  # fmt: skip
-    """Whether an event, such as "A separating, B sticking" or "B normal > 0.1", never happens, for
-    every problem; stops as soon as that is known, by the first polyhedron of reached velocities
-    that holds it or an enclosure without it. Contacts by the problems' names, else A, B, ...
+    """Decides for every problem whether an event can happen.
 
-    problems, restitution, friction, settings: as enclose takes them. Errors: InvalidInput; an event
-    that is not understood.
+    event: such as "A separating, B sticking" or "B normal > 0.1"; contacts have the problems' names, or A, B, ... The
+    search stops at the first polyhedron of reached velocities that contains the event ("happens"), or at an
+    enclosure without it ("never").
+
+    problems, restitution, friction, settings: as in enclose. Errors: InvalidInput, also for an event that cannot be
+    parsed.
     """
     batch = _with_intervals(given_problems(problems, strict), restitution, friction)
     found = _core.decide_impacts(batch.arrays(), *batch.sizes(), event, _contacts(batch), settings)
@@ -483,10 +489,10 @@ def decide(
 
 @takes_settings(_core.impact_model_settings())
 def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
-    """All distinct outcomes of the simultaneous inelastic model (31), by kinetic energy.
+    """All distinct outcomes of the simultaneous inelastic model (31), in order of kinetic energy.
 
-    problems: one problem, as sample takes it. Errors: InvalidInput; also where the combinations of
-    contact modes exceed max_combinations.
+    problems: one problem, as in sample. Errors: InvalidInput, also if there are more than max_combinations
+    combinations of contact modes.
     """
     batch = one_problem(problems, "simultaneous")
     batch.validate()
@@ -496,7 +502,7 @@ def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
 
 @takes_settings(_core.impact_model_settings())
 def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
-    """One outcome of the simultaneous model (31), by lexicographic Lemke. Errors: InvalidInput."""
+    """One outcome of the simultaneous model (31), by Lemke's method. Errors: InvalidInput."""
     batch = one_problem(problems, "one_simultaneous")
     batch.validate()
     return ImpactOutcome(**_core.simultaneous_impact(batch.arrays(), *batch.sizes()[1:], settings))
@@ -504,8 +510,8 @@ def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
 
 @takes_settings(_core.impact_model_settings())
 def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[ImpactOutcome]:
-    """All distinct v' of one step (75) from the problem's velocity, by kinetic energy. max_impulse:
-    lambda_max (m) [N s], infinite for no bound. Errors: InvalidInput as in simultaneous."""
+    """All distinct v' of one step (75) from the problem's velocity, in order of kinetic energy. max_impulse:
+    lambda_max (m,) [N s], infinite for no bound. Errors: InvalidInput as in simultaneous."""
     batch = one_problem(problems, "step_outcomes")
     batch.validate()
     bound = np.ascontiguousarray(np.broadcast_to(from_any("max_impulse", max_impulse), batch.contacts))
@@ -517,10 +523,10 @@ def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[Imp
 def sequential(
     *problems: Any, orders: Any = "all", **settings: Any
 ) -> list[ImpactOutcome]:
-    """Single impacts in cyclic order until nothing approaches (section 2.2.2), one outcome for each
-    order: all permutations of the contacts, or a list of orders such as [(0, 1)].
+    """The sequential model: single impacts in cyclic order until no contact approaches (section 2.2.2).
 
-    Errors: InvalidInput; for "all" of more than six contacts.
+    orders: "all" permutations of the contacts, or a list such as [(0, 1)]. Returns an outcome for each order.
+    Errors: InvalidInput, also for "all" with more than six contacts.
     """
     batch = one_problem(problems, "sequential")
     batch.validate()
@@ -544,7 +550,7 @@ def sequential(
 
 @takes_settings(_core.impact_model_settings())
 def newton(*problems: Any, contact: int = 0, restitution: float = 0.0, **settings: Any) -> ImpactOutcome:
-    """A single planar impact with Newton's coefficient of restitution in [0, 1], closed form."""
+    """A planar impact at one contact with Newton's coefficient of restitution in [0, 1], in closed form."""
     batch = one_problem(problems, "newton")
     batch.validate()
     answer = _core.newton_impact(

@@ -1,4 +1,4 @@
-"""The nearest feasible problem: how far rows must move until they have a point, and the proof that no less will do."""
+"""The nearest feasible problem: the smallest shift of the rows that makes them feasible, and the proof that it is."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ __all__ = ["NearestResult", "nearest_feasible"]
 
 @result
 class NearestResult(Batched):
-    """x (n, v), shift s (n, r) and distance |D s| (n) of the least shift with l <= A x + s <= u; status (n):
-    solved, or why there is none (hard rows and columns' bounds may exclude each other: infeasible).
-    proof: a carom.QpResult whose status is infeasible where the distance is positive, of rows A, then the
-    columns' bounds. Its certificate there is y = -D^2 s, with A'y = 0 but for what presses against kept
-    bounds: least distance and Farkas' proof are one vector (proof.verify())."""
+    """The least shift of n problems with l <= A x + s <= u.
+
+    x (n, v), shift s (n, r), distance |D s| (n). status (n): solved, or infeasible if hard rows and bounds of x exclude
+    each other. proof: a carom.QpResult for the rows A, then the bounds of x. Its status is infeasible if the distance is
+    positive; its certificate is y = -D^2 s, a Farkas vector that also proves that no smaller shift suffices
+    (proof.verify())."""
 
     x: np.ndarray
     shift: np.ndarray
@@ -31,7 +32,7 @@ class NearestResult(Batched):
     _apart = ("proof",)
 
     def message(self, problem: int = 0) -> str:
-        """What is known of one problem, in a sentence."""
+        """The result of one problem in a sentence."""
         if self.status[problem] != Status.solved:
             return f"problem {problem}: {Status(int(self.status[problem])).name}"
         if self.proof.status[problem] != Status.infeasible:
@@ -44,10 +45,10 @@ def nearest_feasible(
     A: Any, l: Any = None, u: Any = None, lower: Any = None, upper: Any = None, *, hard: Any = None,
     row_weight: Any = None, tolerance: float = 1e-9, threads: int = 0, strict: bool = False,
 ) -> NearestResult:  # fmt: skip
-    """The x and the shift s of least |D s| with l <= A x + s <= u and lower <= x <= upper.
+    """Finds x and the shift s with least |D s| such that l <= A x + s <= u and lower <= x <= upper.
 
-    A (n, r, v), l, u (n, r), lower, upper (n, v), infinite where left out. hard (r): rows that may not move,
-    a mask. row_weight (r): the diagonal of D, default 1/|A_i|, so that distances are those in x. A
+    A (n, r, v); l, u (n, r); lower, upper (n, v); infinite if left out. hard (r,): mask of the rows that must not be
+    shifted. row_weight (r,): the diagonal of D; default 1/|A_i|, so that distances are those in x. A
     shift of less than 1e-9 of its row's terms counts as none. Errors: InvalidInput for shapes, weights that
     are not positive, settings.
     """

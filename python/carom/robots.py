@@ -1,5 +1,4 @@
-"""A robot's states: from a model, made ready once, to sets of outcomes, regions of balance, compliant steps and
-motions."""
+"""Robots: prepares a model once and converts its states to impacts, stances, compliant steps and motions."""
 
 from __future__ import annotations
 
@@ -41,8 +40,10 @@ def host(value: Any) -> Any:
 
 @result
 class StatePostures(Result):
-    """Stances of the states of a robot: status, why (s) as of StateImpacts; parts, Postures of one number
-    of contacts each, whose states are in index, one array a part; mass_centre (s, 3) [m]; weight [N]."""
+    """Stances of s states of a robot.
+
+    status, why (s): as in StateImpacts. parts: Postures, one for each number of contacts; index: the states of each
+    part. mass_centre (s, 3) [m]; weight [N]."""
 
     name: str
     status: np.ndarray
@@ -56,8 +57,8 @@ class StatePostures(Result):
         return len(self.status)
 
     def margins(self, **settings: Any) -> np.ndarray:
-        """Bounds (s, 2) of how far inside the region of balance each state's centre of mass is [m], negative
-        outside; NaN without contacts. settings: those of equilibrium.margins."""
+        """Lower and upper bound (s, 2) of the distance [m] of each state's centre of mass to the boundary of its
+        support region, negative outside; NaN without contacts. settings: those of equilibrium.margins."""
         found = np.full((len(self), 2), np.nan)
         for part, index in zip(self.parts, self.index):
             answer = equilibrium.margins(part, com=self.mass_centre[index], bad_problem="isolate", **settings)
@@ -71,8 +72,8 @@ class StatePostures(Result):
 
 @result
 class StateSteps(Result):
-    """One compliant step of every state: qpos (s, nq) and qvel (s, nv) after it; kinetic_energy [J],
-    residual, solved (s); status, why (s) as of StateImpacts: a refused state keeps its numbers."""
+    """One compliant step of s states: qpos (s, nq) and qvel (s, nv) after it; kinetic_energy [J], residual and
+    solved (s); status and why (s) as in StateImpacts. A refused state keeps its positions and velocities."""
 
     name: str
     status: np.ndarray
@@ -88,8 +89,8 @@ class StateSteps(Result):
 
 
 class Robot:
-    """A model made ready for many states; robot() makes it. What is changed in the model afterwards is
-    not seen. notes: what was taken for the model in words."""
+    """A model that is prepared for many states; made by robot(). Later changes of the model have no effect.
+    notes: what was changed or left out when the model was converted, in words."""
 
     def __init__(self, ready: Any, notes: tuple[str, ...]) -> None:
         self._ready = ready
@@ -129,7 +130,7 @@ class Robot:
         max_penetration: float | None = None, max_projected: float = 0.05, reduce: str | None = "hull",
         islands: bool = True, align: bool = True, goals: str = "drive", threads: int = 0, on_error: str = "status",
     ) -> StateImpacts:  # fmt: skip
-        """The impacts of states, just before contacts act, for impact.sample.
+        """Converts states to impact problems, for impact.sample: the velocities just before the contacts act.
 
         Parameters:
 
@@ -137,25 +138,26 @@ class Robot:
             (s, nq) and (s, nv), or one state, as the simulator has them, from NumPy, MJX, Warp or torch; or an
             object with both, such as an MjData.
         activation, time_to_contact
-            Contacts that act together: those nearer than activation [m], and those that touch within
-            time_to_contact [s] at their speed; 0: by distance only.
+            Which contacts act: those nearer than activation [m], and those that touch within time_to_contact [s]
+            at their present speed; 0: by distance only.
         max_penetration
-            How deep contacts of the simulator may be [m, limits rad]. None: an eighth of the size of the smaller
-            rigid body's geoms, at most 2 cm; a third, at most 4 cm, at a plane and between MuJoCo's convex geoms
-            where every other way apart is at least twice as long; limits half a turn, or the larger of 5 cm
-            and a third of their range.
+            The largest accepted penetration of contacts [m] and violation of limits [m or rad]. None: an eighth of the
+            size of the smaller rigid body's geoms, at most 2 cm; a third, at most 4 cm, for planes, and for MuJoCo's
+            convex geoms if every other separating direction is at least twice as deep; for limits half a turn, or
+            the larger of 5 cm and a third of their range.
         max_projected
-            Velocities are projected onto active equalities, which may take this share of the kinetic energy.
+            Velocities are projected onto active equalities. The projection may remove this share of the kinetic
+            energy; otherwise the state is refused.
         reduce
-            "hull": of contacts of one pair of bodies with one normal, friction and plane only the corners, and of
-            those within 0.1 mm only one. None: all.
+            "hull": contacts of one pair of bodies with the same normal, friction and plane are reduced to the corners
+            of their patch, and points within 0.1 mm of each other to one. None: all contacts are kept.
         islands
-            Bodies that move separately are separate problems.
+            Bodies that no contact, joint or equality connects become separate problems.
         align
-            The first tangent of a contact is the direction of its slip; friction's polygon then opposes it.
+            The first tangent of a contact is the direction of its slip, so that the friction polygon can oppose it.
         goals
-            "drive": equalities with mocap bodies, like actuators, take no part in an impact. "rigid": they hold as
-            other equalities do.
+            "drive": equalities with mocap bodies are like actuators, which transmit no impulse. "rigid": they hold
+            like other equalities.
         threads
             0: all cores.
         on_error
@@ -183,8 +185,8 @@ class Robot:
         return self._ready.collected(q, v, options, prepare, threads, reach_of(options, self._ready.fastest(v)))
 
     def posture(self, qpos: Any, *, activation: float = 1e-3, max_penetration: float | None = None) -> StatePostures:
-        """The stances of states on what does not move: only contacts with the world, all bodies one, joints
-        as strong as need be. activation: contacts so near count [m].
+        """Converts states to stances, for equilibrium: the whole robot is one rigid body (joints as strong as
+        necessary) on its contacts with the world. activation [m]: contacts within this distance count.
 
         Errors: InvalidInput for a robot whose base is fixed, or whose gravity is not along -z.
         """
@@ -222,10 +224,11 @@ class Robot:
         self, qpos: Any, qvel: Any, h: float, *, force: Any = None, stiffness: float = 1e5, damping: float = 1e3,
         activation: float = 1e-3, max_penetration: float | None = None, **settings: Any,
     ) -> StateSteps:  # fmt: skip
-        """One compliant step of h [s] of every state (compliant.step), contacts and limits with a stiffness
-        [N/m] and a damping [N s/m]; equalities hold as if rigid. force (s, nv) or (nv): generalised
-        forces [N, N m] of the actuators, 0 where left out; gravity, Coriolis forces and those of springs
-        and dampers of joints are the model's.
+        """One compliant time step of h [s] of every state (compliant.step).
+
+        Contacts and limits have a stiffness [N/m] and a damping [N s/m]; equalities are rigid. force (s, nv) or
+        (nv,): generalised forces of the actuators [N, N m], default 0. Gravity, Coriolis forces, and springs and
+        dampers of joints come from the model.
 
         Errors: InvalidInput for shapes and settings.
         """
@@ -286,11 +289,11 @@ class Robot:
                 np.array(B), np.array(mu))  # fmt: skip
 
     def motion(self, qpos: Any, qvel: Any = None) -> motion.Motions:
-        """Starts of motions (motion.simulate) of the same mechanism: links, hinges, slides and balls with
-        their springs and dampers, and points of its spheres, boxes and capsules that may touch planes.
+        """Initial states of motions, for motion.simulate: links, hinge, slide and ball joints with their springs and
+        dampers, and points of spheres, boxes and capsules that may touch planes.
 
-        Errors: InvalidInput naming what a mechanism of motions has not: equalities, armature, several
-        free bodies, other shapes at planes.
+        Errors: InvalidInput names what motions do not support: equalities, armature, several free bodies, other
+        shapes at planes.
         """
         if isinstance(self._ready, PinocchioRobot):
             raise refuse("model", "of Pinocchio", "motions are made of MuJoCo models", "is")
@@ -313,20 +316,24 @@ def robot(
         A MuJoCo MjModel, or an object that has one (dm_control's Physics, an environment of Gymnasium); the
         path of an MJCF file (.xml, .mjb); the path of a URDF file, which Pinocchio reads; a Pinocchio Model
         with its GeometryModel in geometry; or a RobotWrapper.
+    geometry
+        Pinocchio's GeometryModel.
     friction
-        Pinocchio has none: a number, 0.8 by default, or {(name, name): number}.
+        Friction coefficients for Pinocchio, whose models have none: a number, by default 0.8, or
+        {(name, name): number}.
     floating
-        The base of a URDF is free. None: if its link has a mass.
+        Whether the base of a URDF is free. None: if its link has a mass.
     ground
         Adds a half-space z <= 0 to URDFs and RobotWrappers.
     self_collisions
-        Links of these may touch each other, except neighbours and those that overlap as built.
+        In URDFs and RobotWrappers links may touch each other, except neighbours and links that overlap already in
+        the model.
     packages
         Folders for package:// paths of a URDF.
     hulls
         Pinocchio's meshes are replaced by their convex hulls, as in MuJoCo.
 
-    Errors: InvalidInput for any other model; ImportError where the library is missing.
+    Errors: InvalidInput for any other model; ImportError if MuJoCo or Pinocchio is missing.
     """
     if isinstance(model, (str, os.PathLike)):
         return _from_file(pathlib.Path(model), friction, floating, ground, packages, hulls, self_collisions)

@@ -1,4 +1,4 @@
-"""Every solution of a small LCP over a box, and the proof that there are no others."""
+"""All solutions of a small LCP or boxed LCP, and the proof that there are no others."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LOWER, _BETWEEN, _UPPER = -1, 0, 1
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LcpSolutions:
-    """The solutions of one problem of order k: s pieces, each a polyhedron, together all of them where `complete`.
+    """The solutions of one problem of order k: s polyhedra (pieces), all of them if `complete`.
 
-    state (s, k): -1 where z_i = lo_i with w_i >= 0, 1 where z_i = hi_i with w_i <= 0, 0 where w_i = 0; z of a piece
-    are those with lo <= z <= hi and M z + q that agree with it. solution (s, k): one of them. lower, upper (s, k): the
-    least and the largest z_i of a piece, infinite along a ray. residual (s): what solution misses, |z - mid(lo, hi,
-    z - w)| over |q_i| and the terms of row i. complete: every other combination of states was excluded by a
-    certified Farkas vector, checked once more. nodes: linear programs of the search; left: combinations that were
-    neither solved nor excluded.
+    state (s, k): -1 if z_i = lo_i with w_i >= 0, 1 if z_i = hi_i with w_i <= 0, 0 if w_i = 0. A piece is the set of all z
+    with lo <= z <= hi and w = M z + q that have this state. solution (s, k): a point of each piece. lower, upper (s, k):
+    the least and the largest z_i of a piece, infinite along a ray. residual (s): of solution, |z - mid(lo, hi, z - w)|
+    relative to |q_i| and the terms of row i. complete: every other combination of states was excluded by a certified
+    Farkas vector, which was checked again. nodes: linear programs solved. left: combinations that were neither solved
+    nor excluded.
     """
 
     state: np.ndarray
@@ -117,22 +117,21 @@ class _Tree:
 def all_solutions(
     M: Any, q: Any, lo: Any = 0.0, hi: Any = np.inf, *, findex: Any = None, mu: Any = None, max_nodes: int = 20_000
 ) -> LcpSolutions:  # fmt: skip
-    """Every z of one problem lo <= z <= hi, w = M z + q, w_i >= 0 where z_i = lo_i, w_i <= 0 where z_i = hi_i, w_i = 0
-    between; by default of the LCP 0 <= z perp w >= 0.
+    """Finds all z of one boxed LCP; by default of the LCP 0 <= z perp w = M z + q >= 0.
 
-    A tree over the states of the coordinates (Cottle, Pang, Stone 2009, section 1.3: a union of polyhedra), whose nodes
-    are linear programs; a node that has a proof of infeasibility is closed with all that is below it. Degenerate
-    pieces that are part of others are left out.
+    lo <= z <= hi, w_i >= 0 if z_i = lo_i, w_i <= 0 if z_i = hi_i, w_i = 0 between. The solutions are a union of polyhedra
+    (Cottle, Pang, Stone 2009, section 1.3). The search is a tree over the states of the coordinates. Each node is a
+    linear program; a node with a proof of infeasibility is closed. Pieces that are part of other pieces are left out.
 
     Parameters:
 
     M, q, lo, hi
         (k, k), (k) and bounds (k) or a number, infinite where absent; k at most 24.
     findex, mu
-        (k), as of carom.solve_boxed_lcp: where findex_i = j, row i is friction with |z_i| <= mu_i z_j and w_i
-        against z_i; its own bounds are not read. state_i is then 1 where z_i = mu_i z_j with w_i <= 0, -1 at the other limit.
+        (k,), as in carom.solve_boxed_lcp: findex_i = j makes row i a friction row with |z_i| <= mu_i z_j, and w_i
+        opposes z_i; its bounds are not read. state_i is then 1 if z_i = mu_i z_j with w_i <= 0, -1 at the other limit.
     max_nodes
-        Linear programs of the search; where they do not do, `complete` is False.
+        Largest number of linear programs; if they do not suffice, `complete` is False.
 
     Errors: InvalidInput for shapes and numbers.
     """

@@ -1,7 +1,8 @@
-"""Batches of small linear complementarity problems and linear, quadratic and semidefinite
-programmes, each with a residual recomputed from its own numbers or a proof that it has no answer.
+"""Batches of small linear complementarity problems and linear, quadratic and semidefinite programs.
 
-Arrays: problem first, its number n, 1 (shared) or left out. Results always have it.
+Each answer comes with a residual that is recomputed from the problem's numbers, or with a proof that there is none.
+Arrays: the first axis counts the problems; its length is n, or 1 (shared by all), or it is left out. Results always
+have it.
 """
 
 from __future__ import annotations
@@ -29,39 +30,38 @@ __all__ = [
 
 
 class Proven(Batched):
-    """An answer with its problem: `problem` has the arrays that were given, by their names in C++,
-    shared and not copied where they were taken as they are."""
+    """An answer with its problem: `problem` has the given arrays by their names in C++. They are not copied if they
+    are float64 in C order, so later changes of them are seen."""
 
     def _judged(self) -> np.ndarray:
         raise NotImplementedError
 
     def residuals(self) -> np.ndarray:
-        """Recomputed from the problem's and this result's arrays as they are now, by the library's
-        certificates, which share no code with its solvers: of x with its multipliers where the status is
-        solved, of the Farkas vector where it is infeasible, of ray and point where it is unbounded, of the
-        face or the direction where there is no interior.
-        Infinite where that is no proof, NaN where the status claims nothing. As status."""
+        """Residuals that certify the statuses, computed from the present arrays of problem and result.
+
+        The certificates share no code with the solvers. They judge x with its multipliers (solved), the Farkas
+        vector (infeasible), ray and point (unbounded), the direction (nonconvex), the face or the ray
+        (no_interior). Infinite if the numbers prove nothing, NaN if the status claims nothing. Shape of status."""
         return self._judged().reshape(self.status.shape)
 
     def verify(self, tolerance: float | None = None) -> np.ndarray:
-        """True for each status that is proven again: solved, infeasible, unbounded, nonconvex or no_interior,
-        with residuals() of at most the tolerance (default: the solver's). False for a status that
-        claims nothing. Shape of status."""
+        """True if residuals() of a problem is at most the tolerance (default: the solver's), which proves its status
+        solved, infeasible, unbounded, nonconvex or no_interior. False for a status that claims nothing. Shape of
+        status."""
         bound = self.problem["tolerance"] if tolerance is None else tolerance
         with np.errstate(invalid="ignore"):
             return np.asarray(self.residuals() <= bound)
 
 
 class Decided(Proven):
-    """Answers of which some have a tree for a proof: tree (t, 4) of problem, parent, pair, side, and leaf_farkas
-    (l, k), problem after problem; bound (n), infinite unless all that is proven is that no answer has all
-    |z| <= bound."""
+    """Answers whose proof may be a tree: tree (t, 4) of problem, parent, pair, side, and leaf_farkas (l, k), problem
+    after problem. bound (n): infinite, unless the proof excludes only answers with all |z| <= bound."""
 
     _apart = ("tree", "leaf_farkas")
     problem: dict[str, Any]
 
     def decision(self, problem: int = 0) -> LcpDecision:
-        """Of one problem: message(), verify() and, where infeasible, its tree or its vector."""
+        """One problem's decision: message(), verify() and, if it is infeasible, its tree or its Farkas vector."""
         p, status = range(len(self.status))[problem], Status(int(self.status[problem]))
         given = {
             name: value[0 if len(value) == 1 else p] for name, value in self.problem.items() if isinstance(value, np.ndarray)
@@ -87,12 +87,14 @@ class Decided(Proven):
 
 @result
 class LcpResult(Decided, Differentiable):
-    """solution (n, k), status (n), pivots (n), residual (n); w = M z + q (n, k); farkas (n, k): y >= 0
-    with M'y <= 0 and q'y < 0 where the status is infeasible, or None without certificates.
+    """Answers of n LCPs of order k.
 
-    Where one vector does not prove that, farkas is NaN and a tree does (carom.decide_lcp): tree (t, 4) of
-    problem, parent, pair, side, and leaf_farkas (l, k), problem after problem; bound (n), infinite unless all
-    that is proven is that no answer has all z <= bound. decision(p) has those of one problem."""
+    solution z (n, k), w = M z + q (n, k), status, pivots and residual (n). farkas (n, k): y >= 0 with M'y <= 0 and
+    q'y < 0, which proves the status infeasible; None without certificates.
+
+    If one vector does not prove that, farkas is NaN and a tree is the proof (carom.decide_lcp): tree (t, 4) of problem,
+    parent, pair, side, and leaf_farkas (l, k), problem after problem. bound (n): infinite, unless the proof excludes
+    only answers with all z <= bound. decision(p) has the tree of one problem."""
 
     w: np.ndarray
     problem: dict[str, Any]
@@ -124,12 +126,13 @@ class LcpResult(Decided, Differentiable):
         self, *, solution: Any = None, w: Any = None, wrt: Any = None, factored: bool = False,
         at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status", **settings: Any,
     ) -> LcpGradient:  # fmt: skip
-        """The gradient in M and q of a loss, from its gradient in the answer's solution and w (n, k).
+        """The gradient of a loss in M and q, from its gradients in solution and w (n, k); reverse mode.
 
-        wrt: of "matrix", "vector"; None both. factored: matrix is (a, z), the gradient -a z'.
-        at_kink: mean, held, free: the element of the generalised Jacobian where there is no
-        derivative; nan; raise: SolveError. not_solved: nan, zero. on_error="raise": SolveError where
-        there is no derivative and no element. Errors: InvalidInput for shapes, names, NaN."""
+        wrt: "matrix", "vector" or a list; None: both. factored: matrix is (a, z), the gradient is -a z'. at_kink: what
+        is returned where there is no derivative: "mean", "held" or "free", an element of the generalised Jacobian;
+        "nan"; or "raise", a SolveError. not_solved: "nan" or "zero" for problems that are not solved.
+        on_error="raise": SolveError if there is neither a derivative nor an element. Errors: InvalidInput for
+        shapes, names, NaN."""
 
         def factors(answer: dict[str, Any], inputs: _Inputs) -> None:
             adjoint = answer["adjoint"]
@@ -152,8 +155,10 @@ class LcpResult(Decided, Differentiable):
         self, *, matrix: Any = None, vector: Any = None, not_solved: str = "nan", on_error: str = "status",
         **settings: Any,
     ) -> LcpTangent:  # fmt: skip
-        """The directional derivative of solution and w along dM and dq, of the inputs' shapes or with all
-        problems. One-sided and exact at kinks. Otherwise as vjp."""
+        """The directional derivative of solution and w along dM and dq; forward mode.
+
+        matrix, vector: dM and dq, in the shapes of the inputs or with the axis of problems. One-sided and exact at
+        kinks. Otherwise as vjp."""
         made: LcpTangent = self._jvp(
             LcpTangent, {"matrix": matrix, "vector": vector}, not_solved, on_error, settings
         )
@@ -169,8 +174,10 @@ class LcpResult(Decided, Differentiable):
 
 @result
 class LpResult(Proven, Differentiable):
-    """solution (n, K, v), dual (n, K, r), objective, status, pivots, residual (n, K), the proofs
-    farkas (n, K, r), ray and point (n, K, v), or None without certificates; basis (n, v + r)."""
+    """Answers of n LPs with K objectives each, v variables and r rows.
+
+    solution (n, K, v); dual (n, K, r); objective, status, pivots, residual (n, K); basis (n, v + r). Proofs, None
+    without certificates: farkas (n, K, r) of infeasible; ray and point (n, K, v) of unbounded."""
 
     _axes = ("problem", "cost")
     problem: dict[str, Any]
@@ -196,11 +203,12 @@ class LpResult(Proven, Differentiable):
         self, *, solution: Any = None, dual: Any = None, objective: Any = None, wrt: Any = None,
         at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status", **settings: Any,
     ) -> LpGradient:  # fmt: skip
-        """The gradient in c, A and the bounds of a loss, from its gradient in the answer's arrays (n, K, ..).
+        """The gradient of a loss in c, A and the bounds, from its gradients in the answer's arrays (n, K, ..).
 
-        A vertex does not move with c: its gradient there is zero, which is right. An optimum that is not unique is
-        set_valued; at a degenerate vertex the rows' gradients are an element, with the status kink. wrt:
-        names of cost, matrix, row_lower, row_upper, column_lower, column_upper. Otherwise as LcpResult.vjp."""
+        A vertex does not change with c, so that its gradient in c is zero. An optimum that is not unique is
+        set_valued. At a degenerate vertex the gradients in the rows are an element of the generalised Jacobian, with
+        status kink. wrt: names out of cost, matrix, row_lower, row_upper, column_lower, column_upper. Otherwise as
+        LcpResult.vjp."""
         cotangent = {"solution": solution, "dual": dual, "objective": objective}
         made: LpGradient = self._vjp(LpGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
         return made
@@ -211,8 +219,10 @@ class LpResult(Proven, Differentiable):
         column_lower: Any = None, column_upper: Any = None, not_solved: str = "nan", on_error: str = "status",
         **settings: Any,
     ) -> LpTangent:  # fmt: skip
-        """The directional derivative of solution, dual and objective along a direction in the inputs; along
-        changes of the rows of a degenerate vertex that do not keep it one it is undefined. Otherwise as LcpResult.jvp."""
+        """The directional derivative of solution, dual and objective along a direction of the inputs.
+
+        At a degenerate vertex it is undefined along changes after which the rows no longer meet in one point. Otherwise
+        as LcpResult.jvp."""
         direction = {
             "cost": cost, "matrix": matrix, "row_lower": row_lower, "row_upper": row_upper,
             "column_lower": column_lower, "column_upper": column_upper,
@@ -236,8 +246,11 @@ class LpResult(Proven, Differentiable):
 
 @result
 class QpResult(Proven, Differentiable):
-    """solution (n, v), dual (n, r), cone_dual (n, k), objective, status, method, iterations,
-    residual (n); certificate (n, max(v, r + k)) where the status is proven by it; point (n, v)."""
+    """Answers of n QPs with v variables, r rows and k cone rows.
+
+    solution (n, v), dual (n, r), cone_dual (n, k); objective, status, method, iterations, residual (n). Proofs:
+    certificate (n, max(v, r + k)): the Farkas vector of infeasible, the ray of unbounded, the direction of nonconvex
+    or the face of no_interior; point (n, v): where the ray starts."""
 
     problem: dict[str, Any]
 
@@ -275,11 +288,11 @@ class QpResult(Proven, Differentiable):
         wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan", on_error: str = "status",
         **settings: Any,
     ) -> QpGradient:  # fmt: skip
-        """The gradient in P, q, A, l, u, C and b of a loss, from its gradient in the answer's arrays.
+        """The gradient of a loss in P, q, A, l, u, C and b, from its gradients in the answer's arrays.
 
-        wrt: names of hessian, vector, matrix, lower, upper, cone_matrix, cone_vector; None all. Of rows
-        that depend on each other only P and q have a derivative: say what is wanted. Otherwise as
-        LcpResult.vjp."""
+        wrt: names out of hessian, vector, matrix, lower, upper, cone_matrix, cone_vector; None: all. If active rows
+        depend on each other, there is a derivative in P and q only: ask for wrt=("hessian", "vector"). Otherwise
+        as LcpResult.vjp."""
         cotangent = {"solution": solution, "dual": dual, "cone_dual": cone_dual, "objective": objective}
         made: QpGradient = self._vjp(QpGradient, cotangent, wrt, at_kink, not_solved, on_error, settings)
         return made
@@ -290,9 +303,10 @@ class QpResult(Proven, Differentiable):
         upper: Any = None, cone_matrix: Any = None, cone_vector: Any = None, not_solved: str = "nan",
         on_error: str = "status", **settings: Any,
     ) -> QpTangent:  # fmt: skip
-        """The directional derivative of solution, dual, cone_dual and objective along a direction in
-        the inputs, one-sided and exact at kinks of rows; undefined at a cone with s = 0 and z on the boundary and
-        along directions in which rows that depend on each other turn or disagree. Otherwise as LcpResult.jvp."""
+        """The directional derivative of solution, dual, cone_dual and objective along a direction of the inputs.
+
+        One-sided and exact at kinks of rows. Undefined at a cone with slack zero and multiplier on the boundary, and
+        along directions in which dependent rows turn or contradict each other. Otherwise as LcpResult.jvp."""
         direction = {
             "hessian": hessian, "vector": vector, "matrix": matrix, "lower": lower, "upper": upper,
             "cone_matrix": cone_matrix, "cone_vector": cone_vector,
@@ -321,9 +335,11 @@ class QpResult(Proven, Differentiable):
 
 @result
 class SdpResult(Proven):
-    """y, ray (n, v); x (n, sum of squares of the blocks), block after block by rows; objective
-    b'y, dual <C, X>, residual, iterations, status (n). residuals() are computed by NumPy, relative to the size of
-    their terms."""
+    """Answers of n SDPs.
+
+    y, ray (n, v); x (n, s): X, block after block by rows, s the sum of the squares of the block sizes; objective b'y,
+    dual <C, X>, residual, iterations, status (n). residuals() are computed by NumPy, relative to the size of their
+    terms."""
 
     y: np.ndarray
     ray: np.ndarray
@@ -341,8 +357,8 @@ class SdpResult(Proven):
 
 @result
 class CoulombResult(Proven):
-    """reaction r and velocity u = W r + q (n, d m), each contact's normal first; status, residual,
-    iterations (n)."""
+    """Answers of n friction problems: reaction r and velocity u = W r + q (n, d m), the normal of each contact first;
+    status, residual, iterations (n)."""
 
     reaction: np.ndarray
     velocity: np.ndarray
@@ -371,13 +387,12 @@ def solve_coulomb(
     W: Any, q: Any, mu: Any, *, threads: int = 0, strict: bool = False, on_error: str = "status",
     **settings: Any,
 ) -> CoulombResult:  # fmt: skip
-    """u = W r + q with the law of Signorini and Coulomb: 0 <= u_n perp r_n >= 0, |r_t| <= mu r_n,
-    sliding against u_t, in three dimensions with the true cone.
+    """Solves friction problems: u = W r + q with Signorini's and Coulomb's laws, with true friction cones.
 
-    W (n, d m, d m), q (n, d m), mu (n, m): a contact has d consecutive rows, its normal first; d = 2
-    or 3 is what the shapes say. No proof of convergence: see status. Errors: InvalidInput for shapes,
-    settings and mu that is negative, infinite or NaN; a problem with NaN in W or q has the status
-    invalid_input.
+    0 <= u_n perp r_n >= 0, |r_t| <= mu r_n, and r_t = -mu r_n u_t / |u_t| where a contact slides. W (n, d m, d m),
+    q (n, d m), mu (n, m): a contact has d consecutive rows, its normal first; d = 2 or 3 follows from the shapes. The
+    method has no proof of convergence: look at the status. Errors: InvalidInput for shapes, settings and mu that
+    is negative, infinite or NaN; a problem with NaN in W or q has the status invalid_input.
     """
     batch = Batch(strict)
     batch.add("matrix", W, "k", "k")
@@ -404,13 +419,14 @@ def solve_lcp(
     M: Any, q: Any, *, max_nodes: int = 500, backend: str = "auto", workspace: Any = None,
     strict: bool = False, on_error: str = "status", **settings: Any,
 ) -> LcpResult:  # fmt: skip
-    """z >= 0 with w = M z + q >= 0 and z'w = 0, by lexicographic Lemke (Cottle, Pang, Stone 2009).
-    What that leaves on a ray is decided as by carom.decide_lcp, with trees of max_nodes: solved, or
-    infeasible with a proof. That may take thousands of times as long; max_nodes=0 leaves it, with the
-    status ray, which proves nothing.
+    """Solves LCPs: z >= 0 with w = M z + q >= 0 and z'w = 0, by Lemke's method (Cottle, Pang, Stone 2009).
 
-    M (n, k, k), q (n, k); k at most 128. Errors: InvalidInput for shapes and settings; a problem
-    with NaN has the status invalid_input and leaves its neighbours as they are.
+    A problem whose path ends on a ray is then decided as by carom.decide_lcp, by a tree of at most max_nodes nodes:
+    solved, or infeasible with a proof. That may take thousands of times as long. With max_nodes=0 such problems keep
+    the status ray, which proves nothing.
+
+    M (n, k, k), q (n, k); k at most 128. Errors: InvalidInput for shapes and settings; a problem with NaN has the status
+    invalid_input and does not change the others.
     """
     batch = Batch(strict)
     batch.add("matrix", M, "k", "k")
@@ -445,14 +461,14 @@ def solve_lp(
 ) -> LpResult:  # fmt: skip
     """Minimises c_k'x subject to row_lower <= A x <= row_upper and col_lower <= x <= col_upper.
 
-    c (n, K, v), K objectives over one polytope, or (n, v) or (v) for one; A (n, r, v), left out
-    where there are no rows; bounds (n, r) and (n, v), infinite where left out. lower and upper:
-    other names of col_lower and col_upper. start: the basis of a result of that shape.
-    Errors: InvalidInput for shapes and settings.
+    c (n, K, v) for K objectives over one polyhedron, or (n, v) or (v,) for one. A (n, r, v), left out if there are no
+    rows. Bounds (n, r) and (n, v), infinite if left out (x >= 0 is not implied).
+    lower and upper: other names of col_lower and col_upper. start: basis (n, v + r) of an earlier result.
+    Errors: InvalidInput for shapes and settings. A problem with NaN has the status invalid_input.
     """
     for name, value, other in (("lower", lower, col_lower), ("upper", upper, col_upper)):
         if value is not None and other is not None:
-            raise refuse(name, "given beside col_" + name, "must be one of them")
+            raise refuse(name, "given together with col_" + name, "give only one of them")
     col_lower = lower if col_lower is None else col_lower
     col_upper = upper if col_upper is None else col_upper
     batch = Batch(strict)
@@ -497,10 +513,11 @@ def solve_qp(
 ) -> QpResult:  # fmt: skip
     """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in a product of cones.
 
-    P (n, v, v) symmetric, q (n, v), A (n, r, v), l and u (n, r), infinite where left out,
-    C (n, k, v), b (n, k); cones: (kind, size) in the order of C's rows, kind "zero", "nonneg" or
-    "soc". warm_start: a result, or solution, dual and cone_dual by name.
-    Errors: InvalidInput for shapes, settings and a method that does not take the cones.
+    P (n, v, v) symmetric: only its lower triangle is read. q (n, v), A (n, r, v), l and u (n, r), infinite if
+    left out, C (n, k, v), b (n, k). cones: (kind, size) in the order of C's rows; kind is "zero", "nonneg" or
+    "soc", whose first row bounds the norm of the others. warm_start: a result, or solution, dual and cone_dual by
+    name. Errors: InvalidInput for shapes, settings and a method that does not take the cones. A problem with NaN
+    has the status invalid_input; crossed bounds (l > u) have the status infeasible.
     """
     batch = Batch(strict)
     batch.add("hessian", P, "v", "v")
@@ -520,9 +537,14 @@ def solve_qp(
         C, b = np.zeros((0, v)), np.zeros(0)
     batch.add("cone_matrix", C, "k", "v")
     batch.add("cone_vector", b, "k")
+    for place, (kind, size) in enumerate(cones):
+        if kind not in (*_CONES, *_CONES.values()):
+            raise refuse(f"cones[{place}]", repr(kind), "must be " + ", ".join(_CONES))
+        if int(size) < 1:
+            raise refuse(f"cones[{place}]", f"size {size}", "must be at least 1", "has")
     kinds = [(_CONES.get(kind, kind), int(size)) for kind, size in cones]
     if sum(size for _, size in kinds) != batch.extents["k"]:
-        raise refuse("cones", f"{sum(s for _, s in kinds)} rows", f"must be {batch.extents['k']}")
+        raise refuse("cones", f"{sum(s for _, s in kinds)} rows", f"must be the {batch.extents['k']} of C", "have")
     n = batch.problems
     start: dict[str, np.ndarray] = {}
     if warm_start is not None:

@@ -114,7 +114,7 @@ def test_what_the_law_ode_leaves_open_is_a_box_that_is_decided():
     q, friction = np.array([-3.0, -1.0, 0.0, -1.0]), np.array([False, False, False, True])
     law = {"findex": np.where(friction, 0, -1), "mu": 0.5 * friction, "friction_law": "ode"}
     left = carom.solve_boxed_lcp(M, q, np.where(friction, -np.inf, 0.0), None, **law)
-    assert left.status[0] == carom.Status.ray and "grows no trees" in left.message()
+    assert left.status[0] == carom.Status.ray and "there are no trees" in left.message()
     limit = np.where(friction, left.limit[0], np.inf)
     box = carom.solve_boxed_lcp(M, q, np.where(friction, -limit, 0.0), limit)
     assert box.status[0] == carom.Status.infeasible and box.verify().all() and len(box.tree) > 1
