@@ -1,5 +1,5 @@
-"""Derivatives of answers: products from the left and the right, whole Jacobians, and what each of
-them says of itself (docs/explanation/derivatives.md)."""
+"""Derivatives of answers: vector-Jacobian products, Jacobian-vector products and whole Jacobians, each with a status
+(docs/explanation/derivatives.md)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _REPORT = ("status", "residual", "margin", "condition", "shift", "reach", "doubt
 
 
 class Derivative(Batched):
-    """What all derivatives have, an entry a problem: status, numbers of carom.Smoothness; residual
-    of the adjoint or tangent equations; margin, the least gap of strict complementarity in its row's
-    own unit; condition; shift, what polishing moved; doubtful, the number of rows within the margin
-    tolerance; reach, the largest step along the direction (of a product from the left: down the
-    gradient of what was asked) that keeps the modes to first order, 0 at doubtful rows."""
+    """The fields that all derivatives have, with an entry for each problem.
+
+    status: carom.Smoothness. residual: of the adjoint or tangent equations. margin: the least gap of strict
+    complementarity, in its row's unit. condition: of the equations. shift: how far polishing moved the answer.
+    doubtful: number of rows within the margin tolerance. reach: the largest step along the direction (vjp: down the
+    gradient) that keeps all modes, to first order; 0 if rows are doubtful."""
 
     def words(self) -> list[str]:
         """The statuses in words."""
@@ -40,9 +41,8 @@ class Derivative(Batched):
 
 @result
 class LcpGradient(Derivative):
-    """Gradients in the LCP's inputs, of the shapes that these were given in: matrix, vector; None
-    where not wanted. With factored=True matrix is (a, z), and the gradient is -a z' of each
-    problem. adjoint y (n, k), solution: z, polished (n, k)."""
+    """Gradients in matrix and vector, in the shapes of the given inputs; None if not in wrt. With factored=True matrix
+    is (a, z), and the gradient of each problem is -a z'. adjoint y (n, k). solution: the polished z (n, k)."""
 
 
 @result
@@ -52,8 +52,8 @@ class LcpTangent(Derivative):
 
 @result
 class QpGradient(Derivative):
-    """Gradients in the QP's inputs, of the shapes that these were given in: hessian (symmetric),
-    vector, matrix, lower, upper, cone_matrix, cone_vector; None where not wanted."""
+    """Gradients in hessian (symmetric), vector, matrix, lower, upper, cone_matrix and cone_vector, in the shapes of the
+    given inputs; None if not in wrt."""
 
 
 @result
@@ -77,9 +77,8 @@ class _OfObjectives(Derivative):
 
 @result
 class LpGradient(_OfObjectives):
-    """Gradients in the LP's inputs, of the shapes that these were given in: cost, matrix, row_lower,
-    row_upper, column_lower, column_upper; None where not wanted. The status and its numbers are of each
-    objective, (n, K)."""
+    """Gradients in cost, matrix, row_lower, row_upper, column_lower and column_upper, in the shapes of the given
+    inputs; None if not in wrt. Status and residual, margin, ... have an entry for each objective, (n, K)."""
 
     cost: np.ndarray
     matrix: np.ndarray
@@ -100,9 +99,9 @@ class LpTangent(_OfObjectives):
 
 @result
 class StepGradient(Derivative):
-    """Gradients in a step's inputs, of the shapes that these were given in: step_size, mass_matrix
-    (symmetric), force, velocity, position_map, and of the rows jacobian, jacobian_dot_v, phi, stiffness,
-    damping, friction; None where not wanted. Zero at absent rows and at those with K = B = 0."""
+    """Gradients in step_size, mass_matrix (symmetric), force, velocity, position_map and the rows' jacobian,
+    jacobian_dot_v, phi, stiffness, damping and friction, in the shapes of the given inputs; None if not in wrt.
+    Zero in rows of type "none" and in rows with K = B = 0."""
 
 
 @result
@@ -128,11 +127,13 @@ class _OfRun(Derivative):
 
 @result
 class RunGradient(_OfRun):
-    """Gradients of a run of worlds: parameters, by name, a number where one was given for all worlds (the
-    sum) and (w) where an array was; step_size, a number; position (w, nq) and velocity (w, nv) of the start, with
-    the parameters held. status: the worst of a world's steps; first_step that is not smooth, -1 none; touch: least
-    |phi| / (h |dphi/dt|) of a row that only pushes, where its damper is switched and the step jumps; margin the
-    least, residual, condition, shift the largest of a step, doubtful of all steps (w)."""
+    """Gradients of a run of w worlds.
+
+    parameters, by name: (w,) if an array was given, otherwise the sum over all worlds. step_size: a number. position
+    (w, nq), velocity (w, nv): of the initial state, for constant parameters. status (w): the worst of all steps.
+    first_step (w): the first step that is not smooth, or -1. touch (w): the least |phi| / (h |dphi/dt|) of the
+    unilateral rows; at phi = 0 their damper is switched and the step jumps. margin (w): the least of all steps; residual,
+    condition, shift (w): the largest; doubtful (w): the sum."""
 
     _apart = ("parameters", "step_size")
     parameters: dict[str, Any]

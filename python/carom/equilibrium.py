@@ -1,5 +1,5 @@
-"""Where may the centre of mass of a body be so that frictional contacts hold it? (Or and Rimon's planar
-and spatial papers.) Frame: world, y (planar) or z (spatial) up; lengths in m, forces in N."""
+"""Equilibrium of a body on frictional contacts: the region in which its centre of mass may be (Or and Rimon's planar
+and spatial papers). Frame: world, y (planar) or z (spatial) up; lengths in m, forces in N."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ _RESOLUTION = 1e-12  # of a range that is bisected
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Postures(Result):
-    """n bodies on k contacts: position and normal (n, k, d), normals pointing into the body;
-    friction (n, k); length (n, k) of planar patches or None; wrench (n, 3 or 6), force and torque
-    about the origin; wrench_vertices (n, w, 3 or 6), the corners of what the wrench may be."""
+    """n bodies on k contacts each.
+
+    position, normal (n, k, d): the normals point into the body. friction (n, k). length (n, k): of planar patches, or
+    None. wrench (n, 3 or 6): external force and torque about the origin. wrench_vertices (n, w, 3 or 6): corners of the
+    set of wrenches that a robust region resists."""
 
     position: np.ndarray
     normal: np.ndarray
@@ -46,9 +48,9 @@ class Postures(Result):
         cls, position: Any, normal: Any, mu: Any, *, length: Any = None, wrench: Any = None,
         neighbourhood: Any = None, strict: bool = False, **more: Any,
     ) -> Postures:  # fmt: skip
-        """From arrays, problem first where they have it. wrench: gravity of unit weight where left
-        out. neighbourhood: vertices (n, w, 3 or 6), or, planar, {"p": (low, high), "q": (low,
-        high)} or {"polygon": (w, 2)} of p = f_x / f_y, q = torque / f_y."""
+        """Makes postures from arrays, with or without the axis of problems. wrench: default gravity of unit weight.
+        neighbourhood: vertices (n, w, 3 or 6); for planar postures also {"p": (low, high), "q": (low, high)} or
+        {"polygon": (w, 2)} of p = f_x / f_y, q = torque / f_y."""
         batch = Batch(strict)
         batch.add("position", position, "k", "d")
         d = batch.extents["d"]
@@ -135,7 +137,7 @@ def models() -> dict[str, PostureModel]:
 
 
 def model(name: str, *, n: int | None = None, neighbourhood: Any = None, **parameters: Any) -> Postures:
-    """Postures of a built-in model, parameters changed by name; arrays of them make a batch."""
+    """Postures of a built-in model, with parameters changed by name; arrays of parameters make a batch."""
     taken, count = columns(parameters, n)
     lists = {key: column.tolist() for key, column in taken.items()}
     dimension, arrays = _core.build_postures(name, lists, count)
@@ -154,11 +156,11 @@ def model(name: str, *, n: int | None = None, neighbourhood: Any = None, **param
 
 @result
 class PlanarRegions(Batched):
-    """Strips lower <= x . normal <= upper of the centres of mass that are held, and their proofs.
+    """The regions of n planar postures: strips lower <= x . normal <= upper of centres of mass, with proofs.
 
-    status, torque_min, torque_max, lower, upper, residual (n); normal (n, 2); force (n, 2, k, 2) at
-    the two ends; torque (n, 2, k); height, separation (n, 2); essential (n, 4), -1 after the last;
-    robust_*: of the neighbourhood, empty without one.
+    status, torque_min, torque_max, lower, upper, residual (n); normal (n, 2). force (n, 2, k, 2) and torque (n, 2, k):
+    contact forces at the two ends. height, separation (n, 2). essential (n, 4): contacts that bound the strip, -1
+    after the last. robust_*: the same for the neighbourhood; empty without one.
     """
 
     def plot(self, ax: Any = None) -> Any:
@@ -168,23 +170,24 @@ class PlanarRegions(Batched):
         return plot_strips(self, ax)
 
     def polygon(self, i: int = 0) -> np.ndarray:
-        """The robust region of posture i, counter-clockwise (q, 2); empty where there is none."""
+        """The vertices (q, 2) of the robust region of posture i, counter-clockwise; empty if it is empty."""
         count = self.robust_count
         if count.size == 0:
-            raise refuse("neighbourhood", "left out", "a robust region needs one")
+            raise refuse("neighbourhood", "left out", "must be given for a robust region")
         return self.robust_polygon[i, : max(int(count[i, 0]), 0)]
 
 
 @result
 class PlanarMargins(Batched):
-    """distance (n) of each centre of mass to the nearer end, negative outside [m]; robust_distance;
-    scale: how far the neighbourhood may grow; limiting_vertex; status."""
+    """Margins of n planar postures: distance (n) [m] of the centre of mass to the nearer end of the strip, negative
+    outside; robust_distance; scale: factor by which the neighbourhood may grow; limiting_vertex; status."""
 
 
 @result
 class SpatialMargins(Batched):
-    """status solved: held by forces (n, k, 3), of least norm; infeasible: proven not to be, dual
-    (n, 6). margin_lower <= signed distance to the region's boundary <= margin_upper [m]."""
+    """Margins of n spatial postures: margin_lower <= signed distance to the region's boundary <= margin_upper [m].
+
+    status solved: held, by forces (n, k, 3) of least norm; infeasible: not held, proven by dual (n, 6)."""
 
     status: np.ndarray
     margin_lower: np.ndarray
@@ -196,18 +199,18 @@ class SpatialMargins(Batched):
 
 @result
 class Support(Batched):
-    """lower <= h(d) <= upper (n, q) of the support function in each direction; point (n, q, 2),
-    forces (n, q, k, 3), dual (n, q, 6), slack, residual, status, pivots (n, q)."""
+    """Bounds lower <= h(d) <= upper (n, q) of the support function in q directions d, with proofs: point (n, q, 2) and
+    its forces (n, q, k, 3); dual (n, q, 6); slack, residual, status, pivots (n, q)."""
 
     _axes = ("problem", "direction")
 
 
 @result
 class SpatialRegion(Result):
-    """Cross-section between two polygons, coordinates along frame[0] and frame[1].
+    """The horizontal cross-section of a spatial region, between two polygons; coordinates along frame[0] and frame[1].
 
-    inner (m, 2), each point held by forces (m, k, 3); outer (q, 2), each half_plane (h, 3) proven
-    by dual (h, 6); dimension -1 empty, 0 point, 1 segment, 2; support: the directions probed.
+    inner (m, 2): each vertex is held by forces (m, k, 3). outer (q, 2): each half_plane (h, 3) is proven by dual (h, 6).
+    dimension: -1 empty, 0 a point, 1 a segment, 2. support: the directions that were computed.
     """
 
     status: int
@@ -236,8 +239,10 @@ class SpatialRegion(Result):
 
 @result
 class RobustRegion(Result):
-    """Half-spaces N . x <= offset: outer (h, 4) contains the region, each proven by dual (h, 6) of
-    wrench vertex (h); the intersection of inner (g, 4) lies inside it."""
+    """A robust region in R^3, between two polyhedra of half-spaces N . x <= offset.
+
+    outer (h, 4) contains the region; each half-space is proven by dual (h, 6) for wrench vertex (h). inner (g, 4) lies
+    inside the region."""
 
     status: int
     outer: np.ndarray
@@ -252,7 +257,7 @@ class RobustRegion(Result):
         return _core.robust_section(self.to_dict(), float(height))
 
     def contains(self, points: Any) -> np.ndarray:
-        """Of points (p, 3): 1 inside, -1 outside, 0 between inner and outer."""
+        """For points (p, 3): 1 inside, -1 outside, 0 between inner and outer (not decided)."""
         x = from_any("points", points)
         if x.shape[-1:] != (3,):
             raise refuse("points", f"of shape {x.shape}", "must be (p, 3)")
@@ -265,8 +270,10 @@ class RobustRegion(Result):
 
 @result
 class ThreeContactRegion(Result):
-    """The construction of section 3: pieces plus, minus of P; conservative and searched (m, 2), both
-    inside the region; boundary_*: critical points with type, direction, r and point."""
+    """The region of three contacts by the construction of section 3.
+
+    plus, minus: the pieces of P. conservative and searched (m, 2): polygons inside the region. boundary_*: critical
+    points with type, direction, r and point."""
 
     plus: list[np.ndarray]
     minus: list[np.ndarray]
@@ -347,8 +354,10 @@ def support(
     backend: str = "auto", workspace: Any = None, strict: bool = False, on_error: str = "status",
     **settings: Any,
 ) -> Support:  # fmt: skip
-    """The support function of the cross-section in directions (q, 2), unit vectors, or in a number of
-    equal ones. Errors: InvalidInput as in spatial, and for a direction that is no unit vector."""
+    """The support function of the cross-section of spatial postures.
+
+    directions: unit vectors (q, 2), or a number of equally spaced ones. Errors: InvalidInput as in spatial, and for a
+    direction that is not a unit vector."""
     batch = _postures(postures, {"wrench": wrench, "strict": strict}, 3)
     if isinstance(directions, (int, np.integer)):
         angle = 2.0 * np.pi * np.arange(directions) / max(int(directions), 1)
@@ -428,8 +437,8 @@ def critical(
 def robust(
     *postures: Any, neighbourhood: Any = None, strict: bool = False, **settings: Any
 ) -> list[RobustRegion]:
-    """Centres of mass that are held against every wrench of the neighbourhood, spatial: half-spaces
-    in R^3. Errors: InvalidInput without a neighbourhood; as in spatial."""
+    """The robust regions of spatial postures: centres of mass in R^3 that are held against every wrench of the
+    neighbourhood. Errors: InvalidInput without a neighbourhood, and as in spatial."""
     batch = _postures(postures, {"neighbourhood": neighbourhood, "strict": strict}, 3)
     regions = _core.robust_region(batch.arrays(), batch.sizes(), in_words(settings))
     return [RobustRegion(**region) for region in regions]
@@ -437,10 +446,10 @@ def robust(
 
 @takes_settings(_core.three_contact_settings())
 def three_contacts(*postures: Any, strict: bool = False, **settings: Any) -> list[ThreeContactRegion]:
-    """The region of postures on three contacts by the paper's own construction, from inside.
+    """The region of postures on three contacts by the paper's construction, as polygons inside it.
 
-    Errors: InvalidInput unless there are three contacts, upward pointing, not in one plane with the
-    force, and no torque about it.
+    Errors: InvalidInput unless there are three contacts that point upward and do not lie in one plane with the
+    force, and the wrench has no torque about the force.
     """
     batch = _postures(postures, {"strict": strict}, 3)
     found = []

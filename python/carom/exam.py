@@ -1,10 +1,10 @@
-"""An exam for contact solvers: problems whose whole set of solutions is known, and a judge.
+"""A benchmark for contact solvers: problems whose whole set of solutions is known, and a score for answers.
 
     python -m carom exam --solver mymodule:solve
 
 A problem is one time step or impact of rigid bodies with friction, without restitution. A solver is a
-function that takes a Problem and returns impulses (k, 1 + d), or None where it says that there are none.
-What is asked, by which law, and how answers are judged: docs/howto/exam.md.
+function that takes a Problem and returns impulses (k, 1 + d), or None if it finds that there are none.
+docs/howto/exam.md describes the problems, the law and how answers are judged.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ MODES = ("open", "stick", "slip+", "slip-")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Solutions:
-    """All solutions of a problem in the plane: a union of polyhedra in the impulses, one for each choice of
-    modes that some impulse allows (Problem.polyhedron). m of them; none: no solution, which was proven by a
-    Farkas vector for each of the 4^k choices.
+    """All solutions of a planar problem: m polyhedra of impulses, one for each feasible combination of contact modes
+    (Problem.polyhedron). m = 0: there is no solution, proven by a Farkas vector for each of the 4^k combinations.
 
-    modes (m, k): indices into MODES; impulse (m, k, 2): a point of each, normal and tangential [N s];
-    impulse_low, impulse_high, speed_low, speed_high (m, k, 2): its extent in impulses and in contact
-    velocities [m/s], infinite where unbounded; component (m): polyhedra with the same number are connected.
+    modes (m, k): indices into MODES. impulse (m, k, 2): a point of each polyhedron, normal and tangential [N s].
+    impulse_low, impulse_high, speed_low, speed_high (m, k, 2): its extent in impulses and in contact velocities [m/s],
+    infinite if unbounded. component (m,): polyhedra with the same number are connected.
     """
 
     modes: np.ndarray
@@ -52,12 +51,12 @@ class Solutions:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Problem:
-    """k contacts of bodies with nv velocities; d = 1 tangential direction in the plane, 2 in space.
+    """A problem with k contacts and nv velocities; d = 1 tangential direction in the plane, 2 in space.
 
-    mass_matrix (nv, nv) [kg, kg m, kg m^2]; normal (k, nv), tangent (k, d, nv): rows of the contacts'
-    Jacobians; friction (k); velocity (nv): before the contacts act [m/s, rad/s]; approach (k) [m/s]: speed
-    at which the other side comes closer by itself, zero for fixed ones. solutions: None in space, where
-    `known` (k, 1 + d) is one solution of perhaps several."""
+    mass_matrix (nv, nv) [kg, kg m, kg m^2]. normal (k, nv), tangent (k, d, nv): rows of the contact Jacobians.
+    friction (k,). velocity (nv,): before the contacts act [m/s, rad/s]. approach (k,): speed at which the other side of
+    a contact moves towards it [m/s], zero for fixed ones. solutions: all solutions of a planar problem; None in space,
+    where `known` (k, 1 + d) is one solution."""
 
     name: str
     group: str
@@ -76,12 +75,12 @@ class Problem:
 
     @property
     def components(self) -> int:
-        """Of an impulse or a contact velocity: 2 in the plane, 3 in space."""
+        """Number of components of an impulse or a contact velocity: 2 in the plane, 3 in space."""
         return 1 + int(self.tangent.shape[1])
 
     @property
     def jacobian(self) -> np.ndarray:
-        """(k (1 + d), nv): of each contact its normal row, then its tangential ones."""
+        """The contact Jacobian (k (1 + d), nv): the normal row of each contact, then its tangential rows."""
         return np.concatenate([self.normal[:, None], self.tangent], axis=1).reshape(-1, len(self.velocity))
 
     def delassus(self) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +91,7 @@ class Problem:
         return J @ np.linalg.solve(self.mass_matrix, J.T), q
 
     def after(self, impulses: Any) -> np.ndarray:
-        """velocity + M^-1 J' r (nv)."""
+        """The velocity after the impulses r: velocity + M^-1 J' r, (nv,)."""
         found: np.ndarray = self.velocity + np.linalg.solve(
             self.mass_matrix, self.jacobian.T @ np.ravel(impulses)
         )
@@ -133,7 +132,7 @@ class Problem:
 
     def cone_program(self) -> dict[str, Any]:
         """P, q, C, b, cones of carom.solve_qp: r'W r / 2 + q'r over the friction cones, the convex law of Anitescu
-        (2006) and MuJoCo. Where contacts slide, u_n = mu |u_t| by it, which is another law than the exam's."""
+        (2006) and MuJoCo. It differs from the exam's law for sliding contacts, for which it gives u_n = mu |u_t|."""
         W, q = self.delassus()
         size = self.components
         C = np.zeros((len(q), len(q)))
@@ -168,9 +167,8 @@ class Problem:
         return float(ratio.max()) if np.isfinite(r).all() else np.inf
 
     def speed_error(self, impulses: Any) -> float:
-        """How far the contact velocities are outside of the extent of the nearest polyhedron of solutions,
-        relative to the largest contact velocity before; a lower bound of the error. NaN without solutions
-        and in space."""
+        """Distance of the contact velocities from the extent of the nearest polyhedron of solutions, relative to the
+        largest contact velocity before; a lower bound of the error. NaN without solutions and in space."""
         if self.solutions is None or len(self.solutions.modes) == 0:
             return float("nan")
         W, q = self.delassus()

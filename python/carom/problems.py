@@ -1,4 +1,4 @@
-"""Impact problems of one shape, from models, robots, arrays or files."""
+"""Batches of impact problems with the same numbers of contacts and velocities, from models, robots, arrays or files."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _INTERVALS = ("restitution_low", "restitution_high", "friction_high")  # None wh
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Problems(Result):
-    """n impacts of one shape, just before they happen.
+    """n impact problems with m contacts and nv velocities each.
 
     mass_matrix (n, nv, nv), normal_jacobian (n, m, nv), tangent_jacobian (n, (d-1) m, nv) in contact order,
-    friction (n, m), velocity (n, nv). J v is a contact's velocity [m/s]; a positive normal component
-    separates.
+    friction (n, m), velocity (n, nv): just before the impact. J v is the contact velocity [m/s]; a contact with a
+    negative normal component approaches.
     dimension d: 2 planar, 3 spatial.
-    distance (n, m): gaps phi [m], where they are known.
-    index (n): place in the states from which they were made.
+    distance (n, m): gaps phi [m], or None.
+    index (n): which of the given states each problem comes from, or None.
     restitution_low, restitution_high (n, m) in 0..1: intervals of restitution; None: inelastic.
     friction_high (n, m): upper ends of intervals of friction; None: friction is a number. with_intervals()
     sets these.
@@ -57,7 +57,7 @@ class Problems(Result):
     def of(
         cls: type[P], M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
     ) -> P:
-        """From arrays, problem first where they have it. Errors: InvalidInput for shapes."""
+        """Makes a batch from arrays, with or without the axis of problems. Errors: InvalidInput for shapes."""
         batch = Batch(strict)
         batch.add("mass_matrix", M, "nv", "nv")
         batch.add("velocity", v, "nv")
@@ -83,13 +83,13 @@ class Problems(Result):
         return int(self.velocity.shape[1])
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By name, without what is None."""
+        """The arrays by name, without those that are None."""
         given = {name: getattr(self, name) for name in _ARRAYS + _INTERVALS}
         return {name: value for name, value in given.items() if value is not None}
 
     def with_intervals(self: P, restitution: Any = None, friction: Any = None) -> P:
-        """With other restitution or friction: a number, a tuple (low, high), or an array of numbers (m) or
-        of ends (m, 2) or (n, m, 2). Errors: InvalidInput for shapes and numbers."""
+        """A copy with other restitution or friction: a number, an interval (low, high), or an array of numbers (m,) or
+        of intervals (m, 2) or (n, m, 2). Errors: InvalidInput for shapes and numbers."""
         changed: dict[str, Any] = {}
         if restitution is not None:
             changed["restitution_low"], changed["restitution_high"] = self._ends("restitution", restitution)
@@ -119,7 +119,7 @@ class Problems(Result):
         return len(self), self.dimension, self.velocities, self.contacts
 
     def __getitem__(self: P, which: int | slice | np.ndarray) -> P:
-        """Some of the problems; for an int, only that one."""
+        """A batch of the selected problems; an int selects one."""
         if isinstance(which, (int, np.integer)):
             if not -len(self) <= which < len(self):
                 raise IndexError(f"problem {which} of {len(self)}")
@@ -134,11 +134,11 @@ class Problems(Result):
         return dataclasses.replace(self, **changed)
 
     def validate(self) -> None:
-        """Errors: InvalidInput naming field, index, problem and value."""
+        """Checks all numbers. Errors: InvalidInput names field, index, problem and value."""
         _core.validate_impacts(self.arrays(), *self.sizes())
 
     def contact_velocity(self, velocity: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Jn v and Jt v, of the velocities before the impact or of others, (n, ..., nv)."""
+        """Jn v and Jt v for the velocities before the impact, or for other velocities (n, ..., nv)."""
         v = self.velocity if velocity is None else np.asarray(velocity)
         flat = v.reshape(len(self), -1, self.velocities)
         shape = v.shape[:-1]
@@ -147,7 +147,7 @@ class Problems(Result):
         return normal.reshape(*shape, -1), tangent.reshape(*shape, -1)
 
     def stopping_impulse(self) -> float:
-        """The largest impulse that stops an approaching contact by itself [N s]; 0 where none is."""
+        """The largest impulse [N s] that stops one approaching contact; 0 if none approaches."""
         speed = -self.contact_velocity()[0]
         inverse = np.linalg.solve(self.mass_matrix, self.normal_jacobian.transpose(0, 2, 1))
         compliance = np.einsum("nij,nji->ni", self.normal_jacobian, inverse)
@@ -155,7 +155,7 @@ class Problems(Result):
         return float((speed[approaching] / compliance[approaching]).max(initial=0.0))
 
     def turned(self: P, angle: float) -> P:
-        """The same impacts with the tangents of spatial contacts, and so the polygons of friction, turned [rad]."""
+        """The same impacts with the tangents of spatial contacts, and so the friction polygons, rotated by angle [rad]."""
         if self.dimension == 2:
             return self
         turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
@@ -163,8 +163,8 @@ class Problems(Result):
         return dataclasses.replace(self, tangent_jacobian=(turn @ pairs).reshape(self.tangent_jacobian.shape))
 
     def padded(self: P, contacts: int) -> P:
-        """With rows of zeros up to `contacts`: they take no impulse, but the random numbers of a
-        sample are then those of a problem of that size."""
+        """A copy padded with rows of zeros to `contacts` contacts. These take no impulse, but the random numbers of the
+        samples change to those of a problem of that size."""
         more = contacts - self.contacts
         if more < 0:
             raise refuse("contacts", str(contacts), f"must be >= {self.contacts}")
@@ -188,7 +188,7 @@ class Problems(Result):
         )
 
     def write_json(self, path: str | os.PathLike[str]) -> None:
-        """A file for the carom command (docs/tutorials/impact.md, "Your own impact")."""
+        """Writes a file for the carom command (docs/tutorials/impact.md, "Your own impact")."""
         entries = []
         for i in range(len(self)):
             entry: dict[str, Any] = {"name": self.name if len(self) == 1 else f"{self.name} {i}"}

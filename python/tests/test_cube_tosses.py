@@ -75,6 +75,10 @@ def test_shapes_of_what_was_measured_are_checked():
         carom.impact.floor(problems, v[:, :5])
     with pytest.raises(carom.InvalidInput, match="sigma is of shape"):
         carom.impact.floor(problems, v, covariance[:3])
+    with pytest.raises(carom.InvalidInput, match=r"restitution\[1\] is 1.5: must be in 0..1"):
+        carom.impact.identify(problems, v, restitution=[0.5, 1.5], friction=[0.1])
+    with pytest.raises(FileNotFoundError, match="no_such.h5"):
+        carom.impact.read_measured("no_such.h5")
     with pytest.raises(carom.InvalidInput, match="sigma is -1: must be > 0"):
         carom.impact.floor(problems, v, -np.ones(6))
 

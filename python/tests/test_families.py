@@ -48,6 +48,8 @@ def test_spatial_regions_of_the_command(command):
     assert (probes.lower <= probes.upper + 1e-12).all()
     held = equilibrium.margins("climbing_four", com=[*region.inner.mean(axis=0), 0.0])
     assert held.status[0] == carom.Status.solved and held.margin_lower[0] > 0
+    with pytest.raises(carom.InvalidInput, match=r"com is of shape \(2,\): must be \(3,\) or \(1, 3\)"):
+        equilibrium.margins("climbing_four", com=[50.0, 0.0])
     beyond = equilibrium.margins("climbing_four", com=[50.0, 0.0, 0.0])
     assert beyond.status[0] == carom.Status.infeasible and beyond.margin_upper[0] < 0
 

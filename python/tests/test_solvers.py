@@ -78,8 +78,10 @@ def test_qp_multipliers_cones_and_warm_start():
     np.testing.assert_allclose(near.x[0], [2.5, 1.5, 2.0], atol=1e-7)
     with pytest.raises(carom.InvalidInput, match="cones"):
         carom.solve_qp(np.eye(3), np.zeros(3), C=C, b=np.zeros(3), cones=[("soc", 2)])
-    with pytest.raises(carom.InvalidInput, match="nonneg"):
-        carom.solve_qp(np.eye(3), np.zeros(3), C=C, b=np.zeros(3), cones=[("cube", 3)])
+    with pytest.raises(carom.InvalidInput, match=r"cones\[1\] is 'cube': must be zero, nonneg"):
+        carom.solve_qp(np.eye(3), np.zeros(3), C=C, b=np.zeros(3), cones=[("soc", 2), ("cube", 1)])
+    with pytest.raises(carom.InvalidInput, match=r"must be \(n, v\), or \(v,\) for all problems, with v = 3 as in"):
+        carom.solve_qp(np.eye(3), np.zeros(2))
     none = carom.solve_qp(np.eye(1), [0.0], [[1.0], [1.0]], l=[1.0, -9.0], u=[9.0, 0.0])
     assert none.status[0] == carom.Status.infeasible
 

@@ -40,7 +40,7 @@ void add_backend_options(CLI::App& command, std::string& backend) {
   command
       .add_option_function<std::string>(
           "--devices", use_devices,
-          "CUDA devices that backend cuda divides problems or samples among: 0,1 or all")
+          "CUDA devices to use, e.g. 0,1, or all; problems or samples are divided among them")
       ->type_name("LIST");
 }
 

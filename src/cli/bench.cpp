@@ -229,9 +229,8 @@ void add_bench(Program& program) {
       "Scenarios, postures, stances, motions and files of them, of steps and of what carom solve\n"
       "takes are measured likewise: --samples is then the number of worlds (up to 1000 steps "
       "each),\n"
-      "postures, stances, motions or problems; of the other options --set, --threads, --backend "
-      "and\n"
-      "--repetitions hold.\n\n"
+      "postures, stances, motions or problems. Of the other options only --set, --threads,\n"
+      "--backend and --repetitions have an effect.\n\n"
       "Example: carom bench rocking_block --samples 2^18\n"
       "         carom bench inclined_block --samples 1024");
   const auto options = std::make_shared<BenchOptions>();

@@ -36,8 +36,8 @@ void add_bounce_options(CLI::App& command, BounceOptions& options) {
   command
       .add_option(
           "--lzb", options.springs,
-          "Springs at the contacts (Liu, Zhao and Brogliato): their stiffness, of which only "
-          "ratios count without --gaps")
+          "Bi-stiffness springs at the contacts (Liu, Zhao and Brogliato): stiffnesses; without "
+          "--gaps only their ratios matter")
       ->type_name("K:K:..");
   command
       .add_option("--exponent", options.exponent, "--lzb: power of the force in the compression")
@@ -45,7 +45,7 @@ void add_bounce_options(CLI::App& command, BounceOptions& options) {
       ->capture_default_str();
   command
       .add_option("--gaps", options.gaps,
-                  "--lzb: gaps before the impact [m]: the springs know which contact is next")
+                  "--lzb: gaps before the impact [m]; a spring acts from the moment its gap closes")
       ->type_name("H:H:..");
 }
 

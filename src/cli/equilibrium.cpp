@@ -126,7 +126,7 @@ void add_posture_options(CLI::App& command, EquilibriumOptions& options) {
 
 void add_equilibrium(Program& program) {
   CLI::App* command = program.app.add_subcommand(
-      "equilibrium", "Where may the centre of mass be that contacts can hold?");
+      "equilibrium", "Find where the centre of mass may be so that contacts hold the body");
   command->footer(
       "Example: carom equilibrium two_contacts --p=-0.3:0.3 --q=0:0.1 --plot region.svg\n"
       "         carom equilibrium tripod_flat --centre-of-mass 0.1,0,0.4 --sweep "

@@ -65,7 +65,7 @@ void print_text() {
 
 void add_info(Program& program) {
   CLI::App* command = program.app.add_subcommand(
-      "info", "Version, backends and devices; or what a file is and holds");
+      "info", "Version, backends and devices; or the contents of a file");
   command->footer("Example: carom info block.h5");
   const auto json = std::make_shared<bool>(false);
   const auto file = std::make_shared<std::string>();

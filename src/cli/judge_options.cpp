@@ -43,8 +43,8 @@ std::span<const OptionForm> identify_forms() {
        .text = "--identify: share of the impacts that the smallest interval explains"},
       {.setting = "samples",
        .option = "--identify-samples",
-       .text = "--identify: samples of each impact at each point of the grid; 0: 1 of one contact, "
-               "else 512"},
+       .text = "--identify: samples of each impact at each point of the grid; 0: 1 if it has one "
+               "contact, otherwise 512"},
       {.setting = "bootstrap",
        .text = "--identify: resampled sets of impacts for the bounds of the smallest interval"},
   };
@@ -54,15 +54,15 @@ std::span<const OptionForm> identify_forms() {
 void add_judge_options(CLI::App& command, JudgeOptions& options) {
   command.add_flag(
       "--measured", options.measured,
-      "Judge the file's measured outcomes: is each in its set, what explains it at best");
+      "Compare the file's measured outcomes with their sets: verdict and nearest sample");
   command.add_flag("--relative", options.relative,
-                   "Distances of measured outcomes are |.|_M over |v-|_M, also where the file has "
+                   "Measure distances as |v - measured|_M / |v-|_M, even if the file has "
                    "covariances");
   options.judge.add(command, JudgeSettings{});
   command
       .add_option("--identify", options.identify,
-                  "Find which numbers explain the measured outcomes; twice, for restitution and "
-                  "friction")
+                  "Grid of values that may explain the measured outcomes; give it twice, for "
+                  "restitution and friction")
       ->type_name("NAME=LO:HI:N[:log]")
       ->allow_extra_args(false);
   options.identifying.add(command, IdentifySettings{});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <carom/backend.hpp>
 #include <carom/error.hpp>
@@ -126,6 +127,16 @@ int run(std::vector<std::string> words) {
     program.app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.app.exit(error);  // --help, --version
+    const bool no_command = program.app.get_subcommands().empty();
+    if (no_command && read.size() > 1 && !read[1].empty() && read[1].front() != '-') {
+      std::vector<std::string> known;
+      for (const CLI::App* command : program.app.get_subcommands({})) {
+        known.push_back(command->get_name());
+      }
+      return complain(
+          fmt::format("unknown command {}: known are {}", read[1], fmt::join(known, ", ")),
+          kBadInput);
+    }
     return complain(fmt::format("{}; see carom --help", error.what()), kBadInput);
   }
   return program.chosen();

@@ -46,8 +46,10 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
   if (!value || *value < minimum || *value > maximum) {
     const std::string range = maximum == INT64_MAX ? fmt::format(">= {}", minimum)
                                                    : fmt::format("from {} to {}", minimum, maximum);
-    throw InvalidInput(fmt::format("{} is {}: must be a whole number {}, e.g. 16384 or 2^14",
-                                   option, text, range));
+    constexpr std::int64_t kExample = 16384;
+    const bool fits = minimum <= kExample && kExample <= maximum;
+    throw InvalidInput(fmt::format("{} is {}: must be a whole number {}{}", option, text, range,
+                                   fits ? ", e.g. 16384 or 2^14" : ""));
   }
   return *value;
 }

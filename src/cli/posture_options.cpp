@@ -34,7 +34,7 @@ std::pair<double, double> interval_of(const char* option, const std::string& tex
   if (text.empty()) return {0.0, 0.0};
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) {
-    throw InvalidInput(fmt::format("{} is {}: must be LOW:HIGH", option, text));
+    throw InvalidInput(fmt::format("{} is {}: must be LOW:HIGH, e.g. -0.3:0.3", option, text));
   }
   return {parse_real(option, text.substr(0, colon)), parse_real(option, text.substr(colon + 1))};
 }

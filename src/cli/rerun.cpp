@@ -51,8 +51,8 @@ std::string attribute_or(const io::Hdf5Reader& reader, const std::string& object
 
 [[noreturn]] void refuse_unrecorded(const std::string& file) {
   throw InvalidInput(file +
-                     ": no record of a run of carom: files of --output and --json have one since "
-                     "0.1, pictures and problem files have none");
+                     ": cannot be run again: it does not say which command wrote it; must be a "
+                     "file that carom wrote with --output or --json");
 }
 
 Record record_of(const std::string& file) {
@@ -231,8 +231,8 @@ int run_rerun(const RerunOptions& options, const Program& program) {
 }  // namespace
 
 void add_rerun(Program& program) {
-  CLI::App* command =
-      program.app.add_subcommand("rerun", "Run what made a file again and compare, bit for bit");
+  CLI::App* command = program.app.add_subcommand(
+      "rerun", "Run the command that wrote a file again and compare bit for bit");
   command->footer(
       "Files of --output and --json say which command wrote them; this runs it again on the same\n"
       "backend and compares everything but times. Files of --output keep their inputs, those of\n"

@@ -99,7 +99,9 @@ std::span<const OptionForm> sampling_forms() {
        .type = "H",
        .text = "Step size h [N s]; default: the largest impulse that stops one contact",
        .open = true},
-      {.setting = "max_steps", .note = "; default: 40", .open = true},
+      {.setting = "max_steps",
+       .text = "Largest number of steps per trajectory; default: 40, with restitution 256",
+       .open = true},
       {.setting = "sampler", .text = "{}"},
       {.setting = "friction_directions",
        .type = "K",
@@ -121,8 +123,9 @@ std::span<const OptionForm> sampling_forms() {
        .text = "Whole trajectories stored for --output and --plot; default: 512",
        .open = true},
       {.setting = "mode_table",
-       .text = "Solve each step separately, without a table of contact modes: for fewer than 30 "
-               "samples per problem"},
+       .text =
+           "Solve each step separately, without a table of contact modes; faster for fewer than "
+           "30 samples per problem"},
       {.setting = "bad_problem", .option = kNoOption},
       {.setting = "result_space", .option = kNoOption},
   };

@@ -35,34 +35,37 @@ namespace carom::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Problems of files, one or thousands: linear complementarity problems (kind lcp),
-boxed and mixed ones with friction indices (kinds boxed_lcp, mixed_lcp), affine variational
-inequalities (kind affine_vi, a boxed_lcp from there on), Coulomb friction problems (kind
-coulomb_friction, always on the host), linear programs (kind lp), convex quadratic programs (kind qp) and quadratic programs with second-order
-cones (kind socp). A JSON file holds an object or an array of them (examples/data/lcp.json,
-lp.json, qp.json, socp.json, friction.json), an HDF5 file the same names as data sets with
-a leading axis of problems; docs/reference/files.md has every field.
+    R"(Files contain one problem or thousands. Kinds:
+  lcp                linear complementarity problems
+  boxed_lcp          the same with bounds, optionally with friction indices
+  mixed_lcp          LCPs with equations
+  affine_vi          affine variational inequalities; solved as boxed_lcp
+  coulomb_friction   friction problems with true cones, always on the host
+  lp                 linear programs
+  qp                 convex quadratic programs
+  socp               quadratic programs with second-order cones
+A JSON file contains an object or an array of objects (examples/data/lcp.json, lp.json, qp.json,
+socp.json, friction.json). An HDF5 file has the same names as data sets, with a leading axis of
+problems. docs/reference/files.md has every field.
 
-With --json and --output every verdict comes with its proof; null where a status has none:
-  lcp   w = M x + q; infeasible: farkas y >= 0 with M'y <= 0, q'y < 0, or where
-        the inequalities have points tree, nodes [parent, pair k, side] with z_k (0) or w_k (1)
-        zero, leaf_farkas y of each leaf, and bound: no answer has all z <= bound, null: none at all
-  boxed_lcp  w; infeasible: farkas y, >= 0 where hi is absent, <= 0 where lo is, else 0, with
-        y'(M x + q) < 0 for every x in the box, or a tree as of an lcp, with sides x_k at its
-        lower bound (0), w_k = 0 (1), x_k at its upper bound (2); limit of friction rows, with friction_law ode
-        limit_error, how far these are from mu x
-  lp    dual y and reduced_costs c - A'y, whether minimised or maximised: y_i is what the
-        objective gains per unit of the bound at which row i stands, so y_i > 0 belongs to
-        row_lower where minimised and to row_upper where maximised.
-        infeasible: farkas y, where the rows ask more of y'(A x) than the columns' bounds
-        allow; y_i > 0 with row_lower, y_i < 0 with row_upper, whatever the sense.
-        unbounded: a point that meets all bounds and a ray from it that meets none, along
-        which the objective falls (minimised) or rises (maximised)
-  qp    dual y with P x + q + A'y = 0, y_i > 0 at u, y_i < 0 at l; farkas y with A'y = 0,
-        u'y+ - l'y- < 0; point and ray d with P d = 0, q'd < 0; nonconvex: direction d
-        with d'P d < 0
-  socp  cone_dual z with P x + q + A'z = 0, z in the dual cones; farkas z with A'z = 0,
-        b'z < 0; point, ray and direction as of qp
+With --json and --output every status comes with its proof; keys that it does not need are null:
+  lcp        solved: w = M x + q. infeasible: farkas y >= 0 with M'y <= 0, q'y < 0; or a tree:
+             nodes [parent, pair k, side] add z_k = 0 (side 0) or w_k = 0 (side 1), leaf_farkas
+             has y of each leaf, and bound, if not null, limits the proof to all z <= bound
+  boxed_lcp  solved: w. infeasible: farkas y, >= 0 if hi is absent, <= 0 if lo is absent, else 0,
+             with y'(M x + q) < 0 for every x in the box; or a tree as of an lcp, with the sides
+             x_k at its lower bound (0), w_k = 0 (1), x_k at its upper bound (2). limit: largest
+             |x_i| of friction rows; with friction_law ode limit_error says how far it is from mu x
+  lp         solved: dual y and reduced_costs c - A'y. y_i is the gain of the objective per unit of
+             the active bound of row i: y_i > 0 belongs to row_lower if the objective is minimised
+             and to row_upper if it is maximised. infeasible: farkas y, such that the rows require
+             more of y'(A x) than the bounds of x allow; y_i > 0 uses row_lower, y_i < 0 row_upper.
+             unbounded: a feasible point and a ray along which the objective has no bound
+  qp         solved: dual y with P x + q + A'y = 0, y_i > 0 at u, y_i < 0 at l. infeasible: farkas y
+             with A'y = 0, u'y+ - l'y- < 0. unbounded: point and ray d with P d = 0, q'd < 0.
+             nonconvex: direction d with d'P d < 0
+  socp       solved: cone_dual z with P x + q + A'z = 0, z in the dual cones. infeasible: farkas z
+             with A'z = 0, b'z < 0. point, ray and direction as of qp
 docs/howto/check_a_proof.md has a short check for each.
 
 Example: carom solve examples/data/lcp.json --json)";
@@ -75,7 +78,7 @@ constexpr OptionForm kForms[] = {
     {.setting = "penalty", .option = kNoOption},
     {.setting = "threads", .most = kMostThreads},
     {.setting = "method",
-     .text = "Of qp and socp: auto, interior_point, active_set, admm, projected (P positive "
+     .text = "For qp and socp: auto, interior_point, active_set, admm, projected (P positive "
              "definite) or lemke (small problems); active_set and lemke take no second-order "
              "cones"},
 };

@@ -20,7 +20,7 @@ inline void add_text_options(CLI::App& command, TextOptions& options) {
 /// Of commands whose report has such counters.
 inline void add_verbose_option(CLI::App& command, TextOptions& options) {
   command.add_flag("--verbose", options.verbose,
-                   "The solvers' counters as well: pivots, fallbacks, ..");
+                   "Also print the solvers' counters: pivots, fallbacks, ..");
 }
 
 }  // namespace carom::cli

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFooter =
     R"(Recomputes what a file of carom impact, carom stability or carom solve says, in exact arithmetic
-and by nothing of what made it. Each statement is proven or refuted, or not judged because it
+and without the code that made it. Each statement is proven or refuted, or not judged because it
 claims nothing; fields that are not recomputed are listed by name. Exit status 1 where anything is
 refuted. Answers of carom solve --json come without their problems:
 --problem names the files that were solved, in the same order.

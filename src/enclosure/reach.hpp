@@ -15,75 +15,75 @@
 
 namespace carom::enclosure {
 
-/// A polyhedron that no motion in its face leaves, cut to the face's closure.
+/// A polyhedron that no motion in its face leaves, intersected with the face's closure.
 struct Piece {
-  std::vector<Vector> equations;  ///< of the uncut polyhedron
-  std::vector<Vector> rows;       ///< likewise, >= 0
-  Points vertices;                ///< of the cut one
-  Points from;                    ///< what it was made of, if only from points
-  std::vector<Rough> rough;       ///< of the rows, then of the equations
-  PointSet held;                  ///< points that are known to be in it
-  std::int64_t number = 0;        ///< in the order of making
-  bool reached = false;           ///< every point is one that solutions come to, or close to
+  std::vector<Vector> equations;  ///< of the polyhedron before the intersection
+  std::vector<Vector> rows;       ///< likewise, each >= 0
+  Points vertices;                ///< after the intersection
+  Points from;                    ///< the generating points, if it has no rays
+  std::vector<Rough> rough;       ///< doubles of the rows, then of the equations
+  PointSet held;                  ///< points that are known to lie inside
+  std::int64_t number = 0;        ///< in the order of construction
+  bool reached = false;           ///< solutions come arbitrarily close to every point
 };
 
 struct ReachLimits {
-  double tolerance = 1e-9;       ///< of the largest contact speed before the impact
-  std::int64_t budget = 100000;  ///< polyhedra made
-  std::size_t pieces = 1;        ///< of one face; more are hulled
-  bool tight = false;            ///< give up where the energy would have to bound polyhedra
-  unsigned longest = 400;        ///< bits of a vertex with which no hull is made any more
+  double tolerance = 1e-9;       ///< relative to the largest contact speed before the impact
+  std::int64_t budget = 100000;  ///< largest number of polyhedra
+  std::size_t pieces = 1;        ///< per face; further ones are merged by their convex hull
+  bool tight = false;            ///< give up instead of bounding polyhedra by the energy
+  unsigned longest = 400;        ///< vertices with more bits are not merged any more
   unsigned length = 1;           ///< RoundedImpact::length
 };
 
 using Family = std::map<FaceCode, std::vector<Piece>>;
 
-/// Family of polyhedra, some in each face that is met, with the start among them, that no solution
-/// of the inclusion leaves.
+/// Computes a family of polyhedra that contains the start and that no solution of the inclusion
+/// leaves: an invariant (docs/explanation/enclosure.md).
 class Reach {
  public:
-  /// Polyhedra made until what the energy forbids is cut off, in searches that are not tight.
+  /// Number of polyhedra after which they are intersected with the energy bound, if not tight.
   static constexpr std::int64_t kUnbounded = 192;
 
   Reach(const RoundedImpact& impact, Faces& faces, const ReachLimits& limits);
 
   using Question = std::function<Met(FaceCode, const Piece&)>;
 
-  /// Goes on until nothing new is met; false where the budget was not enough, or a terminal
-  /// polyhedron met the question.
+  /// Searches until no new part appears. Returns false if the budget was not enough, or if a
+  /// terminal polyhedron met the question.
   bool run(const Question& question = nullptr);
-  /// Another budget, with which `run` goes on.
+  /// Sets another budget; `run` continues the search.
   void extend(std::int64_t budget) { limits_.budget = budget; }
-  /// The same with the polyhedra that are expected in the end: each is made once all its parts are
-  /// there, where there is such an order. False as well where others are met. before: those of a
-  /// search that did not end, of which some may be taken over.
+  /// The same with a plan, the polyhedra that are expected at the end: each is computed once, when
+  /// all its parts are known. Also returns false if the plan lacks a polyhedron. before: polyhedra
+  /// of a search that did not end, some of which may be used again.
   bool run(const std::vector<RoughPiece>& planned, const Family& before);
-  /// `certainly`: where all that met it is reached.
+  /// Whether a polyhedron met the question; `certainly` if all that did are reached.
   [[nodiscard]] Met met() const { return met_; }
 
   [[nodiscard]] const Family& family() const { return family_; }
   [[nodiscard]] std::int64_t made() const { return made_; }
-  /// Whether no polyhedron was moved outward beyond the hulls.
+  /// Whether no polyhedron was moved outward.
   [[nodiscard]] bool exact() const { return !widened_; }
-  /// By how much the farthest of them was moved, in units of RoundedImpact::unit.
+  /// The largest outward move, in units of RoundedImpact::unit.
   [[nodiscard]] double moved() const { return moved_; }
-  /// Whether the energy had to bound some of them.
+  /// Whether some polyhedra were bounded by the energy.
   [[nodiscard]] bool bounded() const { return bounded_; }
 
   using Hand = std::function<void(FaceCode, const Points&)>;
-  /// hand(code, part) for every face that takes up parts of `points`, all of which lie in the
-  /// closure of one face: those that a motion enters from there at once, and terminal ones.
+  /// Calls hand(code, part) for every face that can be entered from `points`, which lie in the
+  /// closure of one face, and for terminal faces that contain some of them.
   static void propagate(Faces& faces, const RoundedImpact& impact, const Points& points,
                         const Hand& hand);
 
-  /// Whether all points are in a piece, which then knows them.
+  /// Whether all points are in a piece; they are then added to its `held`.
   static bool holds(Piece& piece, const Points& points);
 
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
   struct Target {
     RoughPiece planned;
-    Points due;         ///< to be held by it
+    Points due;         ///< points that it must contain
     std::int64_t made;  ///< number of its piece, or kNone
   };
 
@@ -107,13 +107,13 @@ class Reach {
   std::map<FaceCode, std::vector<std::size_t>> targets_of_;
   std::set<std::size_t> due_;
   const Family* before_ = nullptr;
-  std::int64_t reused_ = 0;  ///< as a negative number
+  std::int64_t reused_ = 0;  ///< number of pieces of `before_` used again, negative
   bool lost_ = false;
   std::int64_t made_ = 0;
   bool widened_ = false;
   double moved_ = 0.0;
   bool bounded_ = false;
-  bool endless_ = false;  ///< stores grow without end in a polyhedron
+  bool endless_ = false;  ///< a store is unbounded in a polyhedron
   std::vector<Measured> bounded_sides_;
   Met met_ = Met::no;
 };

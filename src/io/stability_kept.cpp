@@ -20,8 +20,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKnown =
-    "known are the outputs, --json and --output, of carom "
-    "impact, stability and solve";
+    "must be a file that carom impact, carom stability or carom solve wrote with --json or "
+    "--output";
 
 template <class Enum>
 Enum word_in(const json& object, const char* key, const std::string& where) {
@@ -124,7 +124,7 @@ KeptVerdicts verdicts_from_json(const std::filesystem::path& file) {
   const json& root = parsed.root();
   const std::string name = file.string();
   if (!root.is_object() || !root.contains("kind") || root["kind"] != "stability") {
-    throw InvalidInput(fmt::format("{}: holds nothing that is judged: {}", name, kKnown));
+    throw InvalidInput(fmt::format("{}: contains nothing that can be verified: {}", name, kKnown));
   }
   const json& points = required(root, "points", name);
   if (!points.is_array()) throw InvalidInput(name + ": points must be a list");
@@ -160,7 +160,7 @@ KeptVerdicts verdicts_from_hdf5(const std::filesystem::path& file) {
   const Hdf5Reader reader(file);
   const std::string name = file.string();
   if (!reader.has_attribute("/", "kind") || reader.text_attribute("/", "kind") != "stability") {
-    throw InvalidInput(fmt::format("{}: holds nothing that is judged: {}", name, kKnown));
+    throw InvalidInput(fmt::format("{}: contains nothing that can be verified: {}", name, kKnown));
   }
   const auto verdicts = reader.integers("/result/verdict");
   const std::size_t count = verdicts.size();

@@ -14,17 +14,17 @@
 
 namespace carom::motion {
 
-/// Whether first impacts of a run are prepared: its samples have one start and something to touch.
+/// Whether the first impacts of a run are prepared: if its samples share one start and can touch.
 bool wants_first_impacts(const MotionBatch& batch, const MotionSettings& settings);
 
 /// Simulates row 0 of a view whose arrays are on the host.
 using SimulateRow = std::function<void(const kernels::motion::MotionView&)>;
 
-/// The first impact of one problem after the other: sample 0 is simulated until there, and what it
-/// meets is prepared as the impact family prepares its problems. Keeps its memory.
+/// Prepares the first impact of each problem in turn: simulates sample 0 until its first impact and
+/// prepares this impact like a problem of the impact family. Its memory is reused.
 class FirstImpactBuilder {
  public:
-  /// The host's batch outlives it.
+  /// `batch` must be in host memory and outlive this object.
   FirstImpactBuilder(const MotionBatch& batch, const MotionSettings& settings,
                      SimulateRow simulate);
   FirstImpactBuilder(const FirstImpactBuilder&) = delete;

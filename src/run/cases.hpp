@@ -18,8 +18,8 @@
 #include "core/buffer_slice.hpp"
 #include "run/control.hpp"
 
-/// Problems of all kinds side by side, as files hold them. One source file per kind: each function
-/// looks for its own kind among `cases` and fills the answers at the same places.
+/// Problems of all kinds, in the order of the files. There is one source file per kind: each
+/// function solves the problems of its kind among `cases` and writes answers at the same places.
 namespace carom::run {
 
 /// w = M z + q >= 0, z >= 0, z'w = 0.
@@ -28,7 +28,7 @@ struct LcpProblem : LcpSizes, LcpBatchArrays<Values> {};
 /// A boxed LCP, or a mixed one, whose first `equations` unknowns are free.
 struct BoxedLcpProblem : BoxedLcpSizes, BoxedLcpBatchArrays<Values> {
   FrictionLaw law = FrictionLaw::simultaneous;
-  int equations = 0;  ///< of a file of kind mixed_lcp
+  int equations = 0;  ///< > 0 only for kind mixed_lcp
 };
 
 /// minimise or maximise c'x + offset over row_lower <= A x <= row_upper,
@@ -46,20 +46,20 @@ struct QpProblem : QpSizes, QpBatchArrays<Values> {
 
 /// One problem of a file, of the kind that its key `kind` names.
 struct CaseProblem {
-  std::string file;  ///< as refusals call it
+  std::string file;  ///< its name in error messages
   std::string name;
   std::string kind;
   std::variant<LcpProblem, BoxedLcpProblem, CoulombProblem, LpProblem, QpProblem> problem;
 };
 
-/// Numbers that a reader needs to check a verdict, or none.
+/// A vector that proves a status, or none.
 using Proof = std::optional<std::vector<double>>;
 
-/// Proof of an LCP or a boxed one without an answer (carom/lcp_decision.hpp).
+/// Proof that an LCP or boxed LCP has no answer (carom/lcp_decision.hpp).
 struct ProofTree {
   std::vector<double> nodes;   ///< parent, pair and side of each; empty: none
-  std::vector<double> leaves;  ///< Farkas' vectors one after the other
-  int rows = 0;                ///< of each
+  std::vector<double> leaves;  ///< Farkas vectors, one after the other
+  int rows = 0;                ///< length of each
   double bound = 0.0;
 };
 
@@ -68,27 +68,27 @@ struct CaseAnswer {
   std::vector<double> x;  ///< empty unless solved or inaccurate
   double residual = 0.0;
   int iterations = 0;
-  bool has_objective = false;         ///< whether the kind has one at all
-  std::optional<double> objective;    ///< in the file's own sense, offset included
-  std::optional<double> limit_error;  ///< of boxed LCPs with the law ode, and only of those
-  std::string_view method;  ///< the one that gave the answer; empty where there is one only
+  bool has_objective = false;         ///< whether this kind has an objective
+  std::optional<double> objective;    ///< as the file's problem has it, offset included
+  std::optional<double> limit_error;  ///< only for boxed LCPs with friction_law ode
+  std::string_view method;            ///< that gave the answer; empty if the kind has only one
   ProofTree tree;
-  /// By their keys, those of its kind whatever the status; for the file's own problem and sense.
+  /// Proofs by key: all keys of the kind, for every status. Signs refer to the file's problem.
   std::vector<std::pair<std::string_view, Proof>> proofs;
 };
 
-/// What all kinds are told by the command line: of QpSettings tolerance and threads, qp and socp
-/// the rest.
+/// Settings from the command line. All kinds use tolerance and threads; the other members apply to
+/// qp and socp only.
 struct CaseSettings : QpSettings {
   Backend backend = Backend::automatic;
 };
 
-/// True where x is worth printing.
+/// True if x is an answer that can be printed.
 inline bool has_answer(Status status) {
   return status == Status::solved || status == Status::inaccurate;
 }
 
-/// The library writes NaN where a status leaves no such vector.
+/// The vector as a proof; none if it is NaN, which the library writes if a status has no proof.
 inline Proof proven(std::vector<double> values) {
   for (const double value : values) {
     if (value != value) return std::nullopt;
@@ -99,12 +99,12 @@ inline Proof proven(std::vector<double> values) {
 using Cases = std::vector<CaseProblem>;
 using CaseAnswers = std::vector<CaseAnswer>;
 
-/// Solves all of them, those of one shape as one batch, but for friction problems, which are solved
-/// on the host one after the other. Errors: InvalidInput, BackendUnavailable.
+/// Solves all problems. Those of one kind and shape form a batch, except friction problems, which
+/// are solved on the host one after the other. Errors: InvalidInput, BackendUnavailable.
 CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings);
 
-/// The same bits, first a few, then twice as many again and again, until a second has passed, and
-/// all others; the caller is told after each. Quadratic programs come last, all of them together.
+/// The same, with the same bits, in portions of growing size until a second has passed, then all
+/// others; `control` is called after each portion. Quadratic programs come last, in one portion.
 CaseAnswers solve_cases(const Cases& cases, const CaseSettings& settings, const Control& control);
 
 void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswers& answers);

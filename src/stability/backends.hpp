@@ -8,7 +8,7 @@
 namespace carom {
 
 namespace stability {
-/// Whether the numbers of a stance of a host batch are those of one.
+/// Whether stance `problem` of a host batch has valid numbers.
 bool accepts(const StanceBatch& batch, std::int64_t problem);
 }  // namespace stability
 

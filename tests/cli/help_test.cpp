@@ -52,6 +52,12 @@ TEST(Help, NoCommandAndUnknownCommandAreRefused) {
     EXPECT_TRUE(outcome.out.empty());
     EXPECT_EQ(outcome.complaints(), 1U) << outcome.err;
   }
+  const std::string unknown = carom({"juggle"}).err;
+  EXPECT_NE(unknown.find("unknown command juggle: known are info, models"), std::string::npos)
+      << unknown;
+  // An example of a number is given only if it would be accepted.
+  const std::string contact = carom({"stability", "figure2", "--impact", "3:0,0,0"}).err;
+  EXPECT_NE(contact.find("from 1 to 2\n"), std::string::npos) << contact;
 }
 
 TEST(Help, VersionIsThatOfInfo) {

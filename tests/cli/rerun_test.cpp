@@ -189,12 +189,12 @@ TEST(Rerun, DifferencesAreNamed) {
 
 TEST(Rerun, FilesWithoutARecordAreRefused) {
   const Scratch scratch;
-  expect_refusal(carom({"rerun", example("block.json")}), {"block.json", "no record"});
+  expect_refusal(carom({"rerun", example("block.json")}), {"block.json", "cannot be run again"});
   expect_refusal(carom({"rerun", (scratch / "nothing.h5").string()}), {"no such file"});
   io::Hdf5Writer writer(scratch / "foreign.h5");
   writer.dataset("/M", std::vector<double>{1}, {1, 1, 1});
   writer.close();
-  expect_refusal(carom({"rerun", (scratch / "foreign.h5").string()}), {"no record"});
+  expect_refusal(carom({"rerun", (scratch / "foreign.h5").string()}), {"cannot be run again"});
 }
 
 TEST(Rerun, CommandLinesAreSplitAsTheyWereJoined) {

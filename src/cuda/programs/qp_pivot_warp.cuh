@@ -8,20 +8,20 @@
 #include "cuda/lanes.cuh"
 #include "programs/qp/kernels/qp_pivot_table.hpp"
 
-/// kernels::QpDualPivots of one problem by a warp: a lane has a row of the problem and of the table
-/// in its registers, what lanes read of each other is in shared memory. Every number comes from the
-/// same operations in the same order, so the bits are the same.
+/// kernels::QpDualPivots for one problem per warp. Each lane has a row of the problem and of the
+/// table in its registers; shared memory has the numbers that other lanes read. All operations and
+/// their order are those of the CPU, so the bits are the same.
 namespace carom::cuda {
 
-/// f(k) for k = 0 .. Count - 1, which the compiler knows: elements of arrays stay in registers.
+/// f(k) for k = 0 .. Count - 1 as constants, so that elements of arrays stay in registers.
 template <int Count, class F>
 CAROM_INLINE void unrolled(F&& f) {
   [&]<int... K>(std::integer_sequence<int, K...>) { (f(std::integral_constant<int, K>{}), ...); }
   (std::make_integer_sequence<int, Count>{});
 }
 
-/// f(k) for k = 0 .. count - 1 in a loop that stays one, Step of them in its text: what a warp does
-/// once would be fetched for every problem anew.
+/// f(k) for k = 0 .. count - 1 in a loop that is unrolled only Step times: code that a warp runs
+/// once would have to be fetched again for every problem.
 template <int Step = 1, class F>
 CAROM_INLINE void in_turn(int count, F&& f) {
 #if defined(__CUDA_ARCH__)
@@ -30,8 +30,8 @@ CAROM_INLINE void in_turn(int count, F&& f) {
   for (int k = 0; k < count; ++k) f(k);
 }
 
-/// x, which the compiler takes for another one at each place: what follows from it in a loop is not
-/// kept for the next round.
+/// x, but the compiler treats it as a new value at each use, so that it does not keep values
+/// derived from it in registers over the rounds of a loop.
 CAROM_INLINE int anew(int x) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(x));
@@ -47,7 +47,7 @@ CAROM_INLINE constexpr unsigned first_bits(int count) {
 template <int N, int R>
 struct QpPivotWarpLayout {
   static_assert(N % 2 == 0 && R % 2 == 0 && N <= R && R <= WarpLanes::kWidth);
-  /// From row to row of P and A: no two lanes that read down a column meet in a bank.
+  /// Stride of the rows of P and A, without bank conflicts for lanes that read down a column.
   static constexpr int kStride = N + 1;
   static constexpr int kTriangle = R * (R + 1) / 2;
   static constexpr int kThrough = R * N;

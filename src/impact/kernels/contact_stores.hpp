@@ -13,10 +13,10 @@
 #include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/impact.hpp"
 
-/// Restitution of an impact that is followed from event to event: what contacts have put by.
+/// Restitution in the event method: the energy or impulse that contacts have stored.
 namespace carom::kernels {
 
-/// What the samples of one problem share of its restitution.
+/// Restitution and friction of one problem, shared by its samples.
 struct RestitutionView {
   const double* restitution_low;   ///< [m]
   const double* restitution_high;  ///< [m]
@@ -26,7 +26,7 @@ struct RestitutionView {
   bool vary;
 };
 
-/// Whether samples have frictions of their own, for which no table of modes is made.
+/// Whether samples draw their own friction; then there is no table of modes.
 inline bool friction_varies(const RestitutionView& view, int contacts) {
   bool varies = false;
   for (int i = 0; i < contacts; ++i) {
@@ -35,7 +35,7 @@ inline bool friction_varies(const RestitutionView& view, int contacts) {
   return varies;
 }
 
-/// What became of the work of one sample's contacts, [m] each.
+/// Where the work of one sample's contacts went, [m] each (docs/explanation/restitution.md).
 struct StoreBooks {
   double restitution[kMaxFollowedContacts];
   double friction[kMaxFollowedContacts];
@@ -44,10 +44,10 @@ struct StoreBooks {
   double lost_compression[kMaxFollowedContacts];
   double lost_friction[kMaxFollowedContacts];
   bool guarded;
-  bool trimmed;  ///< by steps (75) alone
+  bool trimmed;  ///< set only by steps (75)
 };
 
-/// A row of a path with restitution: v, then of the piece that ended there the impulse, e and mu.
+/// A row of a path with restitution: v, and the impulse, e and mu of the piece that ended there.
 struct PathRow {
   int velocities, rows, contacts;
 
@@ -101,7 +101,7 @@ class ContactStores {
     certificate_.begin({run_.velocities, run_.contacts, problem_.jacobian, problem_.response,
                         problem_.mass, problem_.velocity, problem_.energy, view_.law});
   }
-  /// Before each stretch after the first. Whether the numbers are others now.
+  /// Called before each stretch but the first. Returns whether e and mu have changed.
   CAROM_INLINE bool vary() {
     if (!view_.vary) return false;
     ++stretch_;
@@ -112,8 +112,8 @@ class ContactStores {
   /// Whether contact i may push while it separates.
   [[nodiscard]] CAROM_INLINE bool filled(int i) const { return filled_[i]; }
 
-  /// Impulse of the stretch until the store of contact i is empty, if it is before u turns. push:
-  /// of the contact for one unit.
+  /// Impulse of the stretch until the store of contact i is empty; infinite if u changes its sign
+  /// before. push: the contact's impulse per unit of the stretch.
   [[nodiscard]] CAROM_INLINE double until(int i, double u, double rate, double push) const {
     if (!filled_[i] || u < 0.0 || (u == 0.0 && !(rate > 0.0))) return kInfinity;
     const double spent = until_spent(work_[i], u, rate, push);
@@ -126,15 +126,15 @@ class ContactStores {
     return spent;
   }
 
-  /// event_idles
+  /// As event_idles.
   [[nodiscard]] CAROM_INLINE bool idles(const double* u, const double* impulse, const double* rate,
                                         double length) const {
     return event_idles(run_.contacts, Dim * run_.contacts, root_, problem_.energy, u, impulse, rate,
                        length);
   }
 
-  /// Contact i has pushed with `impulse` from u to `next`; ended: its store is empty by `until`.
-  /// rubbed: work of its friction.
+  /// Updates the store of contact i after a push with `impulse`, from velocity u to `next`.
+  /// ended: until() says that the store is empty. rubbed: work of its friction.
   CAROM_INLINE void follow(int i, double u, double next, double impulse, double rubbed,
                            bool ended) {
     rubbed_[i] -= rubbed;
@@ -168,27 +168,27 @@ class ContactStores {
     work_[i] = goal_[i] = 0.0;
   }
 
-  /// A piece of the trajectory, [rows], goes into its certificate.
+  /// Adds the impulses of a piece, [rows], to the certificate.
   CAROM_INLINE void certify(const double* impulse) {
     certificate_.add(impulse, restitution_, friction_);
     for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = impulse[k];
   }
 
-  /// PlanarStores::rounded
+  /// As PlanarStores::rounded.
   [[nodiscard]] CAROM_INLINE double rounded(int k, double u) const {
     const double own = certificate_.contact_velocity(k);
     return magnitude(own - u) <= EventRules::kNear * magnitude(u) ? own : u;
   }
 
-  /// Row `at` of a path, behind the newest piece.
+  /// Writes row `at` of a path, the state after the newest piece.
   CAROM_INLINE void record(double* path, int at, const double* v) {
     const PathRow row{run_.velocities, Dim * run_.contacts, run_.contacts};
     row.write(path + static_cast<long>(at) * row.size(), v, piece_, restitution_, friction_);
     for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = 0.0;
   }
 
-  /// What v+ misses of what it is to be, of the largest contact speed; infinite where the books are
-  /// wrong. The books are complete afterwards.
+  /// Completes the books. Returns the error of v+, relative to the largest contact speed; infinite
+  /// if the energy does not balance.
   CAROM_INLINE double finish(const double* v) {
     for (int i = 0; i < run_.contacts; ++i) {
       if (view_.vary) {
@@ -206,16 +206,16 @@ class ContactStores {
   }
 
  private:
-  static constexpr double kSpent = 1e-24;    ///< kEmpty where impulses or speeds are owed
-  static constexpr double kReached = 1e-13;  ///< of what is to be given back
+  static constexpr double kSpent = 1e-24;    ///< kEmpty of the laws poisson and newton
+  static constexpr double kReached = 1e-13;  ///< relative to what must be given back
   static constexpr double kNearlyReached = 1e-9;
 
-  /// First s > 0 at which push s (u + rate s / 2) is `work`.
+  /// The first s > 0 with push s (u + rate s / 2) = work.
   CAROM_INLINE static double until_spent(double work, double u, double rate, double push) {
     if (!(push > 0.0)) return kInfinity;
     const double share = work / push;
     const double square = fused(u, u, 2.0 * rate * share);
-    if (!(square >= 0.0)) return kInfinity;  // u turns before
+    if (!(square >= 0.0)) return kInfinity;  // u changes its sign before
     const double sum = u + square_root(square);
     return sum > 0.0 ? 2.0 * share / sum : kInfinity;
   }
@@ -242,13 +242,13 @@ class ContactStores {
   MaterialNumbers numbers_{};
   std::uint32_t stretch_ = 0;
   bool guarded_ = false;
-  double still_ = 0.0;  ///< poisson: at such a speed a push counts neither way
+  double still_ = 0.0;  ///< poisson: below this speed a push does not change the store
   double root_[Dim * kMost];
   bool filled_[kMost];
   double restitution_[kMost], friction_[kMost];
   double piece_[Dim * kMost];
-  double work_[kMost];  ///< put by, and not yet come back
-  double goal_[kMost];  ///< poisson: impulse to come back; newton: largest speed of approach
+  double work_[kMost];  ///< stored and not yet released
+  double goal_[kMost];  ///< poisson: impulse to release; newton: largest speed of approach
   double compressed_[kMost], stored_[kMost], released_[kMost], rubbed_[kMost];
 };
 

@@ -13,15 +13,15 @@ namespace carom::reference {
 
 namespace {
 
-constexpr double kEmpty = 1e-16;  // of the energy before: a store of Stronge's law with less
+constexpr double kEmpty = 1e-16;  // share of the energy before; Stronge's stores below are empty
 constexpr double kSpent = 1e-24;  // likewise, of the other laws
 constexpr double kMostWork = 1024.0;
 constexpr double kStill = 1e-11;
 constexpr double kNear = 1e-3;
-constexpr double kServed = 1e-13;  // of what is to be given back
+constexpr double kServed = 1e-13;  // relative to what must be given back
 constexpr double kNearlyServed = 1e-9;
 
-/// Bounds of contact i, which may have been left out.
+/// Bounds of contact i; they may be absent.
 double bound(const std::vector<double>& values, int i, double otherwise) {
   return values.empty() ? otherwise : values[static_cast<std::size_t>(i)];
 }
@@ -195,7 +195,7 @@ void Stores::follow(const Vector& before, const Vector& after, const Vector& imp
     }
     const double slowest = std::min(before[i], after[i]), fastest = std::max(before[i], after[i]);
     if (law_ == RestitutionLaw::newton && push > 0.0) store.goal = std::max(store.goal, -slowest);
-    if (law_ == RestitutionLaw::poisson) {  // at u_n = 0, up to rounding, a push counts neither way
+    if (law_ == RestitutionLaw::poisson) {  // at u_n = 0, up to rounding, a push changes no store
       if (compresses && slowest < -still_) store.goal += e * push;
       if (!compresses && fastest > still_) store.goal -= push;
     }

@@ -11,14 +11,14 @@
 #include "programs/lcp/kernels/box_rule.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
 
-/// Lemke's method on a box, of order n and not 2 n: 0 <= x <= u, v = N x + r, v_i >= 0 where
-/// x_i = 0, v_i <= 0 where x_i = u_i, v_i = 0 between; free x_i have v_i = 0.
+/// Lemke's method on a box, with a tableau of order n instead of 2 n: 0 <= x <= u, v = N x + r,
+/// v_i >= 0 if x_i = 0, v_i <= 0 if x_i = u_i, v_i = 0 between; free x_i have v_i = 0.
 namespace carom::kernels {
 
 enum class BoxEnd {
   solution,
   ray,     ///< a secondary ray
-  limit,   ///< of pivots
+  limit,   ///< too many pivots
   broken,  ///< overflow, or a pivot that vanishes
 };
 
@@ -28,11 +28,11 @@ struct BoxLemkeLayout {
   Memory value;    ///< of the basic variables
   Memory row;
   Memory column;
-  Memory low;  ///< the second halves of all these, of doubled numbers
+  Memory low;  ///< second halves of all these in double-double arithmetic
   Memory basic;
   Memory nonbasic;
   Memory place;
-  Memory side;  ///< 1 where x_i is at u_i or came from there
+  Memory side;  ///< 1 if x_i is at u_i or left it
 
   BoxLemkeLayout() = default;
   CAROM_INLINE constexpr BoxLemkeLayout(Arena<Memory>& arena, long n, bool doubled)
@@ -50,13 +50,13 @@ CAROM_HOST_DEVICE constexpr long box_lemke_workspace(int n, bool doubled) {
   return values_of<BoxLemkeLayout>(n, doubled);
 }
 
-/// x_i is variable i, v_i is n + i, t is 2 n. The tableau has the slopes of the basic variables by
-/// the nonbasic ones, `value` where the basic ones stand; nonbasic ones stand at a bound. v + d t
-/// takes the place of v, t falls to zero from where x = 0 is an answer. The ratio test knows both
-/// bounds of a basic x_i and the side of a basic v_i; an x_i that meets its own other bound first
-/// turns there without a pivot. Ties go by [distance, +-B^-1], which is the path of a perturbed r,
-/// t first (Cottle, Pang, Stone 2009, 4.4). In doubled numbers nothing has a tolerance but sums,
-/// which are zero below 2^-80 of their terms.
+/// x_i is variable i, v_i is n + i, t is 2 n. The tableau has the derivatives of the basic
+/// variables by the nonbasic ones, which are at a bound; `value` has the values of the basic ones.
+/// v is replaced by v + d t; t starts where x = 0 is an answer and falls to zero. The ratio test
+/// knows both bounds of a basic x_i and the sign of a basic v_i. An entering x_i that meets its
+/// other bound first stays there without a pivot. Ties are decided lexicographically by [distance,
+/// +-B^-1], t first (Cottle, Pang, Stone 2009, 4.4). In double-double arithmetic the only tolerance
+/// is that a sum below 2^-80 of its terms counts as zero.
 template <class Lanes, class Number>
 class BoxLemke {
   static constexpr bool kDoubled = sizeof(Number) > sizeof(double);
@@ -123,7 +123,7 @@ class BoxLemke {
 
   [[nodiscard]] CAROM_INLINE int pivots() const { return pivots_; }
 
-  /// x_i at the end; exactly 0 or u_i where it is not basic.
+  /// x_i at the end; exactly 0 or u_i if it is not basic.
   template <class Width>
   [[nodiscard]] CAROM_INLINE Number solution(int i, Width&& width) const {
     const int p = place(i);
@@ -139,7 +139,7 @@ class BoxLemke {
     const int p = place(n_ + k);
     return p <= n_ && nonbasic(p) == n_ + k;
   }
-  /// By how much a basic x_i answers to such a v_k.
+  /// The derivative of a basic x_i by such a v_k.
   [[nodiscard]] CAROM_INLINE Number response(int i, int k) const {
     return at(place(i), place(n_ + k));
   }
@@ -188,7 +188,7 @@ class BoxLemke {
     lanes_.for_each(1, [&](int) { at_.side[i] = to; });
   }
   static CAROM_INLINE double size_of(const Number& x) { return magnitude(double(x)); }
-  /// a + b, zero where that is what cancels in doubled numbers.
+  /// a + b; zero if it cancels to rounding in double-double arithmetic.
   static CAROM_INLINE Number sum(const Number& a, const Number& b) {
     const Number s = a + b;
     if constexpr (kDoubled) {
@@ -197,7 +197,7 @@ class BoxLemke {
     return s;
   }
 
-  /// a + factor by, a where by is zero.
+  /// a + factor * by; a if `by` is zero.
   template <class V>
   static CAROM_INLINE DoubledOf<V> sum_or(const DoubledOf<V>& a, const DoubledOf<V>& factor,
                                           const DoubledOf<V>& by) {
@@ -263,7 +263,7 @@ class BoxLemke {
     level_ = Number(0.0);
   }
 
-  /// Free x_i enter for free v_i, the largest slope of their block first.
+  /// Free x_i enter for free v_i, the largest entry of their block first.
   template <class Free>
   CAROM_CALL bool eliminate(Free&& is_free) {
     for (;;) {
@@ -284,13 +284,13 @@ class BoxLemke {
     }
   }
 
-  /// nonbasic[column] goes by `step`. The values of basic variables follow.
+  /// Moves nonbasic[column] by `step` and updates the values of the basic variables.
   CAROM_CALL void move(int column, const Number& step) {
     lanes_.for_each(n_, [&](int i) { put_value(i, sum(value(i), at(i, column) * step)); });
     level_ = step;
   }
 
-  /// Exchanges basic[row] and nonbasic[column], which stands at `level`.
+  /// Exchanges basic[row] and nonbasic[column], whose value is `level`.
   CAROM_CALL bool pivot(int row, int column, const Number& level) {
     const Number element = at(row, column);
     if (!(size_of(element) > 0.0) || !is_finite(element)) return false;
@@ -350,8 +350,8 @@ class BoxLemke {
     lanes_.for_each(1, [&](int) { put_value(row, level); });
   }
 
-  /// How far basic[i] is from the bound that it meets where nonbasic[column] moves, and how fast it
-  /// gets there; rate 0 where it meets none.
+  /// Distance of basic[i] from the bound that it meets as nonbasic[column] moves, and the rate at
+  /// which it approaches it; rate 0 if it meets none.
   struct Approach {
     Number distance, rate;
     bool at_upper;
@@ -375,8 +375,8 @@ class BoxLemke {
     return {Number(most) - value(i), slope, true};
   }
 
-  /// Row whose basic variable first meets a bound as nonbasic[column] moves, or kFlip where its own
-  /// other bound, `own` away, comes first.
+  /// Row whose basic variable first meets a bound as nonbasic[column] moves, or kFlip if its own
+  /// other bound, at distance `own`, comes first.
   template <class Width, class Free>
   CAROM_CALL Block ratio_test(int column, bool falls, double own, Width&& width, Free&& is_free) {
     const auto broken = lanes_.argmin(
@@ -431,7 +431,7 @@ class BoxLemke {
     return {best, chosen.at_upper, left(chosen) / chosen.rate};
   }
 
-  /// Whether row a goes before row b, or before a flip, which no perturbation of r moves.
+  /// Whether row a blocks before row b, or before a flip, which does not depend on r.
   CAROM_CALL bool wins_tie(int a, const Approach& from_a, int b, const Approach& from_b) const {
     if (b >= 0 && basic(b) == 2 * n_) return false;
     if (basic(a) == 2 * n_) return true;
@@ -470,14 +470,14 @@ class BoxLemke {
     return b >= 0 && a < b;
   }
 
-  /// B^-1 maps r to the values: its column k is the negative slope by v_k, or a unit vector.
+  /// B^-1 maps r to the values: column k is the negative derivative by v_k, or a unit vector.
   CAROM_INLINE Number inverse_entry(int row, int k) const {
     const int p = place(n_ + k);
     if (p < n_ && basic(p) == n_ + k) return Number(row == p ? 1.0 : 0.0);
     return -at(row, p);
   }
 
-  /// Where all that is left of t is rounding, what stands in the tableau is the answer.
+  /// If t is zero up to rounding, the tableau has the answer.
   CAROM_CALL BoxEnd end_or(BoxEnd end) const {
     for (int i = 0; i < n_; ++i) {
       if (basic(i) == 2 * n_ && double(value(i)) <= kBoxVanished * scale_) return BoxEnd::solution;
@@ -491,7 +491,7 @@ class BoxLemke {
   int cover_ = 0;  // t's column at the start
   int pivots_ = 0;
   Number level_ = Number(0.0);
-  double scale_ = 0.0;  // of the values: where the least v began
+  double scale_ = 0.0;  // of the values: the least v at the start, in magnitude
 };
 
 /// One path by code that is compiled elsewhere, for more instructions than this.
