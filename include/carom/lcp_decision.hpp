@@ -9,12 +9,12 @@
 
 namespace carom {
 
-/// Decides LCPs that Lemke's method leaves on a ray: what solve_lcp leaves open is tried along
-/// other covering vectors, then by a tree over the pairs (z_k, w_k), one of which is zero in every
-/// answer. A node is the linear program {z >= 0, M z + q >= 0, the zeros fixed so far}; it is
-/// branched where its point has both of a pair positive, and closed by Farkas' vector. A point with
-/// no such pair, judged as any answer is, solves the problem; a tree whose leaves are all closed
-/// proves that none exists. On the cpu, host memory. Errors: InvalidInput for shapes and settings.
+/// Decides LCPs for which Lemke's method ends on a ray: by other covering vectors, then by a tree
+/// over the pairs (z_k, w_k), of which one is zero in every answer. Each node is the linear program
+/// {z >= 0, M z + q >= 0, the zeros fixed so far}. If its point has a pair with both positive, it
+/// branches on this pair; otherwise, if the certificate holds, the point is the answer. An
+/// infeasible node is closed by a Farkas vector. If all leaves are closed, there is no answer.
+/// CPU and host memory only. Errors: InvalidInput for shapes and settings.
 std::vector<LcpDecision> decide_lcp(const LcpBatch& batch,
                                     const LcpDecisionSettings& settings = {});
 
@@ -24,9 +24,9 @@ std::vector<LcpDecision> decide_lcp(const LcpBatch& batch,
 std::vector<LcpDecision> decide_boxed_lcp(const BoxedLcpBatch& batch,
                                           const LcpDecisionSettings& settings = {});
 
-/// Judges a tree by the problem only: the largest residual of its leaves
-/// (certificate::LpCertificate::farkas_residual), infinity where a side of a branch is missing or a
-/// vector proves nothing. matrix: [n, n], vector: [n].
+/// Checks a tree from the problem alone. Returns the largest residual of its leaves
+/// (certificate::LpCertificate::farkas_residual); infinity if a branch lacks a side or a vector
+/// proves nothing. matrix: [n, n], vector: [n].
 double lcp_tree_residual(int order, const double* matrix, const double* vector,
                          const LcpDecision& decision);
 double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,

@@ -9,36 +9,36 @@
 #include <carom/qp.hpp>
 #include <carom/types/solver_objects.hpp>
 
-/// The same matrices over and over, as in simulation and control. Objects keep what all their
-/// problems share, on the cpu, in host memory; one call at a time.
+/// Solvers for problems that come again with new numbers, as in simulation and control. They store
+/// factors and bases between calls. CPU and host memory only; one call at a time.
 namespace carom {
 
-/// QPs l <= A x <= u of one P and one A, of which P^-1 and A P^-1 A' are kept, or with matrices of
-/// each problem's own, of which P^-1 is: about as much memory as they take. A problem begins with
-/// the rows that were active before (a dual active set: Goldfarb and Idnani 1983). Every answer
-/// passes the certificate of solve_qp; what does not is solved by solve_qp anew, so that no status
-/// depends on the start.
+/// QPs l <= A x <= u that share P and A, for which P^-1 and A P^-1 A' are stored, or that each have
+/// their own, for which P^-1 is stored (about as much memory as the matrices take). Each solve
+/// starts from the rows that were active before (dual active set: Goldfarb and Idnani 1983). Every
+/// answer must pass the certificate of solve_qp; a problem that fails is solved again by solve_qp.
+/// So the start does not change what a status means.
 class QpSolver {
  public:
-  /// matrices: one problem, of which P and A are read and which serve all, or all problems that
-  /// solve() is to have; no cones. Errors: InvalidInput for shapes,
-  /// settings and numbers that are not finite.
+  /// matrices: one problem, whose P and A all problems share, or all problems that solve() will
+  /// get; without cones. Errors: InvalidInput for shapes, settings and numbers that are not
+  /// finite.
   explicit QpSolver(const QpBatch& matrices, const QpSettings& settings = {});
   ~QpSolver();
   QpSolver(QpSolver&&) noexcept;
   QpSolver& operator=(QpSolver&&) noexcept;
 
-  /// Whether starts are taken: at most 128 variables and 1 to 512 rows, the method automatic, and
-  /// P definite, that of all or of one problem at least. The others are solved by solve_qp.
+  /// Whether warm starts are used: at most 128 variables, 1 to 512 rows, method automatic, and a
+  /// definite P (of one problem at least). Other problems are solved by solve_qp.
   [[nodiscard]] bool keeps_factors() const;
 
-  /// held: [problems, m], the working sets: 0 inactive, 1 at l, 2 at u (equations always take
-  /// part); where the problems end they are written back. All zero: a start without rows.
+  /// held: [problems, m], the active rows to start with: 0 inactive, 1 at l, 2 at u (equations are
+  /// always active); overwritten by those of the answer. All zero: a start without active rows.
   /// Errors: InvalidInput for sizes.
   QpResult solve(const QpVectors& vectors, std::span<std::uint8_t> held);
-  /// The same, written to `result`: empty, or of an earlier call with as many problems, whose
-  /// memory is then reused. Nothing is allocated in that case if each problem has its own vectors
-  /// and none has to be passed on to solve_qp.
+  /// The same, written to `result`, which is empty or from an earlier call with the same number of
+  /// problems. Its memory is then reused, and nothing is allocated, if each problem has its own
+  /// vectors and none needs solve_qp.
   void solve(const QpVectors& vectors, std::span<std::uint8_t> held, QpResult& result);
 
  private:
@@ -46,10 +46,10 @@ class QpSolver {
   std::unique_ptr<Kept> kept_;
 };
 
-/// LPs of one c and one A: a basis that was optimal for some bounds is optimal for all for which
-/// its point lies within them. A pool keeps bases with their inverses and multipliers, and tries
-/// the likely ones; what none of them answers is solved by solve_lp from the basis of least
-/// violation, whose end joins the pool. Every answer passes the certificate of solve_lp.
+/// LPs that share c and A. A basis that was optimal once is optimal for all bounds for which its
+/// point is feasible. A pool stores bases with inverses and multipliers and tries the likely ones.
+/// If none fits, solve_lp starts from the basis of least violation, and the final basis joins the
+/// pool. Every answer passes the certificate of solve_lp.
 class LpSolver {
  public:
   /// costs: one problem and one objective, of which c and A are read; pool: the largest number of
@@ -60,11 +60,11 @@ class LpSolver {
   LpSolver(LpSolver&&) noexcept;
   LpSolver& operator=(LpSolver&&) noexcept;
 
-  /// start: [problems], the number of the basis that each problem tries first, or -1; where it ends
-  /// is written back, or the one of least violation. Errors: InvalidInput for sizes.
+  /// start: [problems], the basis that each problem tries first, or -1; overwritten by the final
+  /// basis, or by the one of least violation. Errors: InvalidInput for sizes.
   LpResult solve(const LpBounds& bounds, std::span<std::int32_t> start);
-  /// Takes a basis in (LpResult::basis of one problem) where there is room and its block of A is
-  /// regular; its number, or -1.
+  /// Adds a basis (LpResult::basis of one problem) to the pool if there is room and its block of A
+  /// is regular. Returns its number, or -1.
   int add(std::span<const BasisStatus> basis);
   [[nodiscard]] int pooled() const;
 
