@@ -186,6 +186,40 @@ class QpScales {
                         ///< known unknowns
   };
 
+  /// What the bounds of a cone's rows explain together: where they lie about on the boundary, as
+  /// those of t >= |x|^2 do, every term moves the slack across it, however small beside them.
+  CAROM_INLINE V cone_seed(const kernels::QpConeSpan& cone) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    using kernels::select;
+    using kernels::square_root;
+    V most(0.0);
+    V tail(0.0);
+    for (int i = cone.first; i < cone.first + cone.size; ++i) {
+      const V bound = view_.upper[i];
+      most = larger(magnitude(bound), most);
+      if (i > cone.first) tail = tail + bound * bound;
+    }
+    const V margin = magnitude(view_.upper[cone.first] - square_root(tail));
+    return select(margin <= V(2.0) * at_.row_size[cone.first], most, V(0.0));
+  }
+  /// The data of a cone's rows are the largest of them, or by its bounds together.
+  CAROM_CALL void join_cone_data(const Parts& parts) const {
+    using kernels::larger;
+    using kernels::select;
+    for_cones([&](const kernels::QpConeSpan& cone) {
+      const V together = parts.seeds ? cone_seed(cone) : V(0.0);
+      V most(0.0);
+      V own(0.0);
+      for (int i = cone.first; i < cone.first + cone.size; ++i) {
+        most = larger(at_.row_datum[i], most);
+        own = larger(row_seed(parts, i), own);
+      }
+      most = select(together > own, (most - own) + together, most);
+      lanes_.for_each(cone.size, [&](int t) { at_.row_datum[cone.first + t] = most; });
+    });
+  }
+
   /// Fills the data, from the seeds and the unknowns that are known at the start.
   template <class X, class Y>
   CAROM_CALL void explain(const Parts& parts, const X& x, const Y& y) const {
@@ -217,7 +251,7 @@ class QpScales {
         }
         lanes_.for_each(
             n_, [&](int j) { at_.column_datum[j] = column_seed(parts, j) + at_.column_size[j]; });
-        if (parts.rows) join_cones(at_.row_datum);
+        if (parts.rows) join_cone_data(parts);
         return;
       }
       const bool grown = any_of(count > before);
@@ -304,7 +338,7 @@ class QpScales {
       join_cones(at_.row_datum);
       lanes_.for_each(rows_,
                       [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_datum[i]; });
-      join_cones(at_.row_datum);
+      join_cone_data(parts);
     }
     lanes_.for_each(n_, [&](int j) {
       V datum(0.0);

@@ -59,11 +59,16 @@ def linprog(
     A2 = np.zeros((0, n)) if A_eq is None else np.atleast_2d(_dense(A_eq))
     b1 = _bounds(() if b_ub is None else np.ravel(b_ub), len(A1), np.inf)
     b2 = np.zeros(0) if b_eq is None else np.ravel(np.asarray(b_eq, dtype=float))
-    if bounds is None:
-        bounds = (None, None)
+    if bounds is None or np.size(bounds) == 0:
+        bounds = (0, None)  # as SciPy reads it
     pairs = np.array(bounds, dtype=float)  # None becomes NaN
     pairs = np.broadcast_to(pairs.reshape(-1, 2), (n, 2)) if pairs.size == 2 else pairs.reshape(-1, 2)
     lower, upper = _bounds(pairs[:, 0], n, -np.inf), _bounds(pairs[:, 1], n, np.inf)
+    if np.any(lower == np.inf) or np.any(upper == -np.inf):
+        return OptimizeResult(
+            success=False, status=2, message="Infeasible: no number meets an infinite bound.", nit=0,
+            x=None, fun=None, slack=None, con=None,
+        )  # fmt: skip
     answer = solve_lp(
         c, np.vstack([A1, A2]) if len(A1) + len(A2) else None,
         np.concatenate([np.full(len(A1), -np.inf), b2]) if len(A1) + len(A2) else None,

@@ -41,7 +41,11 @@ def test_linprog_says_what_scipy_says():
 def test_defaults_of_linprog_are_scipys():
     found = carom.compat.linprog([1.0, 1.0], [[-1.0, -2.0]], [-3.0])  # x >= 0
     np.testing.assert_allclose(found.x, [0.0, 1.5])
+    for bounds in (None, [], [[]]):  # SciPy's default as well
+        assert carom.compat.linprog([1.0], bounds=bounds).fun == 0.0
     assert carom.compat.linprog([1.0], bounds=(None, None)).status == 3
+    for bounds in ((np.inf, None), (None, -np.inf)):  # of SciPy's test_bounds_infeasible_2
+        assert carom.compat.linprog([1.0], bounds=bounds).status == 2
     assert carom.compat.linprog([-1.0], bounds=[(0, 2.5)]).fun == -2.5
 
 

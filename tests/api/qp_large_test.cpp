@@ -143,6 +143,54 @@ TEST(LargeQpSizes, BothSidesOfEveryThreshold) {
   }
 }
 
+// Least squares of equations that can be met, r = A x - b with r'r, as in cvxpy's tests of products
+// of arrays: the residuals, their gradient and the multipliers are nothing but rounding.
+TEST(LargeQpSizes, EquationsThatCanBeMet) {
+  constexpr int kProblems = 3;
+  for (const int unknowns : {40, 60, 90}) {
+    const int equations = unknowns * 2 / 3;
+    SCOPED_TRACE(unknowns);
+    const int n = unknowns + equations;
+    std::mt19937 random(51);
+    std::normal_distribution<double> normal;
+    std::vector<double> hessian(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
+    for (int j = unknowns; j < n; ++j) {
+      hessian[static_cast<std::size_t>(j) * static_cast<std::size_t>(n + 1)] = 2.0;
+    }
+    QpBatch batch;
+    batch.problems = kProblems;
+    batch.variables = n;
+    batch.rows = equations;
+    std::vector<double> hessians, matrix, bounds;
+    for (int p = 0; p < kProblems; ++p) {
+      hessians.insert(hessians.end(), hessian.begin(), hessian.end());
+      for (int i = 0; i < equations; ++i) {
+        for (int j = 0; j < n; ++j) {
+          const double residual = j == unknowns + i ? -1.0 : 0.0;
+          matrix.push_back(j < unknowns ? normal(random) : residual);
+        }
+        bounds.push_back(normal(random));
+      }
+    }
+    batch.hessian = Buffer<double>::from(hessians);
+    batch.vector = Buffer<double>::from(
+        std::vector<double>(static_cast<std::size_t>(kProblems) * static_cast<std::size_t>(n)));
+    batch.matrix = Buffer<double>::from(matrix);
+    batch.lower = Buffer<double>::from(bounds);
+    batch.upper = Buffer<double>::from(bounds);
+    for (const QpMethod method :
+         {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set}) {
+      SCOPED_TRACE(std::string(to_string(method)));
+      const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+      expect_optimal(batch, result);
+      for (std::size_t p = 0; p < kProblems; ++p) {
+        EXPECT_NEAR(result.objective.host()[p], 0.0, 1e-20);
+      }
+    }
+    expect_optimal(batch, emulation::solve_qp(batch, with(QpMethod::automatic), false));
+  }
+}
+
 // The device's path for large problems.
 
 TEST(LargeQpOnDevice, SplittingIsTheOneOfSmallProblems) {

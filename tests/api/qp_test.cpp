@@ -352,6 +352,74 @@ TEST(ConeProgrammes, ColumnsWithoutCost) {
   }
 }
 
+// t >= |x|^2 as (1 + t, 1 - t, 2 x): the cone's terms are far smaller than the ones beside them.
+TEST(ConeProgrammes, SquaresOfSmallNumbers) {
+  for (const double slope : {1.0, 0.1, 1e-2, 1e-3, 1e-6}) {
+    SCOPED_TRACE(slope);
+    QpBatch batch;
+    batch.problems = 1;
+    batch.variables = 2;
+    batch.cones.assign(1, {ConeKind::second_order, 3});
+    batch.hessian = Buffer<double>::from(std::vector<double>(4, 0.0));
+    batch.vector = Buffer<double>::from(std::vector<double>{-slope, 1.0});
+    batch.cone_matrix = Buffer<double>::from(std::vector<double>{0.0, -1.0, 0.0, 1.0, -2.0, 0.0});
+    batch.cone_vector = Buffer<double>::from(std::vector<double>{1.0, 1.0, 0.0});
+    const QpResult result = solve_qp(batch, {}, Backend::cpu);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved");
+    EXPECT_NEAR(result.objective.host()[0], -0.25 * slope * slope, 1e-8 * slope * slope);
+    EXPECT_NEAR(result.solution.host()[0], 0.5 * slope, 1e-4 * slope);
+  }
+}
+
+// Three shares with risks 0.14, 0.16 and 0.18 and costs of trading: numbers of cvxpy's test of its
+// issue 2437. By hand: x_j = (r_j - c_j) / (2 s_j^2).
+TEST(ConeProgrammes, SharesWithCostsOfTrading) {
+  constexpr int kShares = 3;
+  constexpr int kVariables = 3 * kShares;  // x, x^2's bounds, |x|'s bounds
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = kVariables;
+  batch.cones.assign(1, {ConeKind::nonnegative, 2 * kShares});
+  batch.cones.insert(batch.cones.end(), kShares, {ConeKind::second_order, 3});
+  std::vector<double> vector(kVariables);
+  std::vector<double> rows;
+  std::vector<double> bounds(2 * kShares, 0.0);
+  const auto add = [&](int a, double value_a, int b, double value_b) {
+    std::vector<double> row(kVariables, 0.0);
+    row[static_cast<std::size_t>(a)] = value_a;
+    row[static_cast<std::size_t>(b)] = value_b;
+    rows.insert(rows.end(), row.begin(), row.end());
+  };
+  double objective = 0.0;
+  for (int j = 0; j < kShares; ++j) {
+    const auto share = static_cast<std::size_t>(j);
+    vector[share] = -(0.04 + 0.01 * j);
+    vector[share + 3] = 1.0;
+    vector[share + 6] = 0.01 * (1 + j);
+    const double risk = 0.07 + 0.01 * j;
+    objective -= 0.03 * 0.03 / (4.0 * risk * risk);
+  }
+  for (const double sign : {1.0, -1.0}) {
+    for (int j = 0; j < kShares; ++j) add(j, sign, j + 6, -1.0);
+  }
+  for (int j = 0; j < kShares; ++j) {
+    add(j + 3, -1.0, j + 6, 0.0);
+    add(j + 3, -1.0, j + 6, 0.0);
+    add(j, -(0.14 + 0.02 * j), j + 6, 0.0);
+    bounds.insert(bounds.end(), {1.0, -1.0, 0.0});
+  }
+  batch.hessian = Buffer<double>::from(std::vector<double>(kVariables * kVariables, 0.0));
+  batch.vector = Buffer<double>::from(vector);
+  batch.cone_matrix = Buffer<double>::from(rows);
+  batch.cone_vector = Buffer<double>::from(bounds);
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point}) {
+    SCOPED_TRACE(to_string(method));
+    const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved");
+    EXPECT_NEAR(result.objective.host()[0], objective, 1e-8);
+  }
+}
+
 TEST_P(SolveQp, EmptyBatchAndNoRows) {
   QpBatch batch = random_qps({}, 0, 1);
   EXPECT_TRUE(solve(batch).status.empty());

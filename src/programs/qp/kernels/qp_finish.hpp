@@ -7,6 +7,7 @@
 #include "programs/qp/kernels/qp_active_set.hpp"
 #include "programs/qp/kernels/qp_doubt.hpp"
 #include "programs/qp/kernels/qp_homogeneous.hpp"
+#include "programs/qp/kernels/qp_noise.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 #include "programs/qp/kernels/qp_round_multipliers.hpp"
 #include "programs/qp/kernels/qp_second_look.hpp"
@@ -114,6 +115,7 @@ class QpFinish {
     if (shape_.cones == 0 && convex_ && !limited && !is_final(answer.status) &&
         answer.status != Status::nonconvex) {
       find_without_noise(answer, settings);
+      if (!is_final(answer.status)) find_beside_hidden(answer, settings.tolerance);
     }
     if (answer.status == Status::solved && answer.method != QpMethod::lemke && convex_ &&
         second_look().wants_refinement(answer.residual, settings.tolerance)) {
@@ -137,7 +139,9 @@ class QpFinish {
   static constexpr double kNearby = 8.0;            // tolerances
   static constexpr double kRoundedAway = 1e3;       // tolerances that rounding of y may cost
   static constexpr double kRounding = 0x1p-46;      // of the largest: rounding in place of a zero
-  static constexpr double kNoise = 0x1p-40;         // of the largest bound, rows in units of A
+  static constexpr double kMostHidden = 0x1p-30;    // of a row's terms
+  static constexpr double kNextHidden = 0x1p8;
+  static constexpr double kNoise = 0x1p-40;  // of the largest bound, rows in units of A
 
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
@@ -256,6 +260,21 @@ class QpFinish {
       back_to_first();
     }
     known_ = known;
+  }
+  /// Without what the rows hide of x and y.
+  CAROM_CALL void find_beside_hidden(QpVerdict& answer, double tolerance) {
+    if (!(answer.residual < kInfinity)) return;
+    for (double share = kRounding; share < kMostHidden; share *= kNextHidden) {
+      keep_first();
+      if (!drop_hidden(lanes_, shape_, view_, share, x_, y_, at_.body)) continue;
+      QpVerdict cleaned = answer;
+      judge(cleaned, tolerance, certificate::Leaning::allowed);
+      if (cleaned.status == Status::solved) {
+        answer = cleaned;
+        return;
+      }
+      back_to_first();
+    }
   }
   /// An answer of view_ from zero on, without iterations that converge.
   CAROM_CALL QpVerdict find_exactly(const QpTaskSettings& settings) {
