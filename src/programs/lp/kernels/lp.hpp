@@ -195,6 +195,7 @@ class LpSolver {
     const int limit = arrays_.max_pivots;
     LpAnswer answer{Status::numerical_error, 0, kNan};
     bool refuted = false;
+    by_rounding_ = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const SimplexOutcome outcome = attempt == 0
                                          ? simplex_.optimise(certificate_.cost(), limit)
@@ -221,6 +222,7 @@ class LpSolver {
   CAROM_CALL double certify(Status claim, double* x, double* y, bool packed = false) {
     switch (claim) {
       case Status::solved: {
+        by_rounding_ = false;
         simplex_.read(x, y);
         const double residual = certificate_.residual(x, y);
         if (stands(residual)) return residual;
@@ -229,9 +231,14 @@ class LpSolver {
       case Status::infeasible: {
         simplex_.read_prices(multipliers_);
         const double proof = certificate_.farkas_residual(multipliers_);
-        if (certificate::within(proof, arrays_.tolerance) && !simplex_.doubtful_prices() &&
+        const bool proven = certificate::within(proof, arrays_.tolerance);
+        if (proven && !simplex_.doubtful_prices() &&
             !certificate_.doubtful(simplex_.statuses(), simplex_.kBasic)) {
           return proof;
+        }
+        if (proven && !by_rounding_) {
+          by_rounding_ = true;
+          copy(multipliers_, y);
         }
         if (packed || !simplex_.refine_prices()) return kInfinity;
         simplex_.read_prices(multipliers_);
@@ -287,16 +294,23 @@ class LpSolver {
   CAROM_CALL void write(long k, const LpAnswer& answer) {
     double* x = arrays_.solution + k * n_;
     double* y = arrays_.dual + k * m_;
+    const bool left = by_rounding_ && answer.status == Status::numerical_error;
+    if (left) copy(y, multipliers_);
     write_lp(lanes_, arrays_, k, answer, x, y, multipliers_, direction_,
              answer.answered() ? certificate_.objective() : kNan);
+    if (left) copy(multipliers_, y);
+  }
+  CAROM_CALL void copy(const double* from, double* to) const {
+    lanes_.for_each(m_, [&](int i) { to[i] = from[i]; });
   }
   const Lanes& lanes_;
   const LpArrays& arrays_;
   int m_, n_;
   Simplex<Lanes, PaddedRows, PaddedColumns> simplex_;
   typename Simplex<Lanes, PaddedRows, PaddedColumns>::Certificate certificate_;
-  double* multipliers_;  // [m]
-  double* direction_;    // [n]
+  double* multipliers_;       // [m]
+  double* direction_;         // [n]
+  bool by_rounding_ = false;  ///< y, left for LpFinish, proves infeasibility but for rounding
 };
 
 }  // namespace carom::kernels

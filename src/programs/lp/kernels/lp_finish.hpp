@@ -64,11 +64,44 @@ class LpFinish {
     for (int k = 0; k < arrays_.objectives; ++k) {
       const long at = p * arrays_.objectives + k;
       if (!lp_is_open(arrays_, arrays_.status[at])) continue;
-      if (!finish_objective(p, at)) stand(at);
+      const certificate::LpData lp = data(p, at);
+      if (!finish_objective(lp, at)) stand(at);
+      if (arrays_.status[at] == Status::numerical_error) take_for_zeros(lp, at);
     }
   }
 
  private:
+  [[nodiscard]] CAROM_INLINE certificate::LpData data(long p, long at) const {
+    const long m = arrays_.rows;
+    const long n = arrays_.columns;
+    return {arrays_.rows,
+            arrays_.columns,
+            arrays_.cost + at * n,
+            arrays_.matrix + p * m * n,
+            arrays_.row_lower + p * m,
+            arrays_.row_upper + p * m,
+            arrays_.column_lower + p * n,
+            arrays_.column_upper + p * n};
+  }
+
+  /// Rows that contradict each other but for the rounding of their entries: a point would lie so
+  /// far away that no double meets them, and none was certified. What the simplex method left in
+  /// place of y then is the proof, by the certificate's rule alone.
+  CAROM_CALL void take_for_zeros(const certificate::LpData& lp, long at) {
+    double* const y = arrays_.dual + at * lp.rows;
+    double largest = 0.0;
+    for (int i = 0; i < lp.rows; ++i) largest = larger(largest, magnitude(y[i]));
+    lanes_.for_each(
+        lp.rows, [&](int i) { at_.farkas[i] = magnitude(y[i]) <= kDust * largest ? 0.0 : y[i]; });
+    lanes_.for_each(lp.rows, [&](int i) { y[i] = std::numeric_limits<double>::quiet_NaN(); });
+    certificate_.load(lp);
+    const LpAnswer answer{Status::infeasible, arrays_.pivots[at],
+                          certificate_.farkas_residual(at_.farkas)};
+    if (!certificate::within(answer.residual, arrays_.tolerance)) return;
+    write_lp(lanes_, arrays_, at, answer, at_.x, at_.y, at_.farkas, at_.direction,
+             std::numeric_limits<double>::quiet_NaN());
+  }
+
   /// What is no more than doubted stands where nothing else is found.
   CAROM_CALL void stand(long at) const {
     const bool good = arrays_.status[at] == Status::inaccurate &&
@@ -77,17 +110,9 @@ class LpFinish {
   }
 
   /// False where Lemke's method comes to no end.
-  CAROM_CALL bool finish_objective(long p, long at) {
+  CAROM_CALL bool finish_objective(const certificate::LpData& lp, long at) {
     const long m = arrays_.rows;
     const long n = arrays_.columns;
-    const certificate::LpData lp{arrays_.rows,
-                                 arrays_.columns,
-                                 arrays_.cost + at * n,
-                                 arrays_.matrix + p * m * n,
-                                 arrays_.row_lower + p * m,
-                                 arrays_.row_upper + p * m,
-                                 arrays_.column_lower + p * n,
-                                 arrays_.column_upper + p * n};
     const LpLemkeSource source{lp};
     using Memory = PlainMemory<double>;
     ConvexLemke<Lanes, Memory, LpLemkeSource> body(lanes_, source, 2 * m + n, Memory{at_.body});
@@ -225,6 +250,7 @@ class LpFinish {
                .index < 0;
   }
 
+  static constexpr double kDust = 1e-12;      // of the largest multiplier
   static constexpr double kZero = 0x1p-80;    // of the terms of a sum in twice the precision
   static constexpr double kRounding = 1e-12;  // an answer so good is as the digits have it
 
