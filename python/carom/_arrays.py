@@ -65,6 +65,20 @@ class Given(dict[str, Any]):
     scalars: frozenset[str] = frozenset()
 
 
+def require_symmetric(field: str, matrices: np.ndarray) -> None:
+    """Refuses matrices, the last two axes, that are not symmetric to 1e-9 of an entry."""
+    other = np.swapaxes(matrices, -1, -2)
+    if np.array_equal(matrices, other):
+        return
+    with np.errstate(invalid="ignore"):  # not a number is a problem's own matter
+        apart = np.abs(matrices - other) > 1e-9 * np.maximum(np.abs(matrices), np.abs(other))
+    if apart.any():
+        *problem, i, j = map(int, np.argwhere(apart)[0])
+        before = "".join(f"{k}, " for k in problem)
+        raise refuse(f"{field}[{before}{i}, {j}]", f"{matrices[(*problem, i, j)]:g}",
+                     f"must be equal to {field}[{before}{j}, {i}], {matrices[(*problem, j, i)]:g}")  # fmt: skip
+
+
 class Batch:
     """The arrays of one call. A letter stands for the same extent in all of them. The axis of problems
     comes first: its length is n, or 1 (shared by all problems), or it is left out (likewise)."""
@@ -92,6 +106,10 @@ class Batch:
             self._problems[field] = array.shape[0]
         self._given[field] = array
         self._ranks[field] = len(letters)
+
+    def add_symmetric(self, field: str, value: Any, letter: str) -> None:
+        self.add(field, value, letter, letter)
+        require_symmetric(field, self._given[field])
 
     @property
     def problems(self) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import from_any, refuse
+from ._arrays import from_any, refuse, require_symmetric
 from ._bounds import AnytimeBounds, bounds_of_lps, bounds_of_qps
 from ._results import Status
 from ._settings import in_words
@@ -433,6 +433,12 @@ class QpBatch(_Batch):
             self._keeper, self._new = None, True
         super().update(problems=problems, **arrays)
         return self
+
+    def _taken(self, name: str, value: Any) -> np.ndarray:
+        array = super()._taken(name, value)
+        if name == "P" and array.shape[-1] == array.shape[-2]:
+            require_symmetric(name, array)
+        return array
 
     def reset(self) -> QpBatch:
         self._held = None

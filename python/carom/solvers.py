@@ -513,14 +513,14 @@ def solve_qp(
 ) -> QpResult:  # fmt: skip
     """Minimises x'P x / 2 + q'x subject to l <= A x <= u and b - C x in a product of cones.
 
-    P (n, v, v) symmetric: only its lower triangle is read. q (n, v), A (n, r, v), l and u (n, r), infinite if
+    P (n, v, v) symmetric. q (n, v), A (n, r, v), l and u (n, r), infinite if
     left out, C (n, k, v), b (n, k). cones: (kind, size) in the order of C's rows; kind is "zero", "nonneg" or
     "soc", whose first row bounds the norm of the others. warm_start: a result, or solution, dual and cone_dual by
-    name. Errors: InvalidInput for shapes, settings and a method that does not take the cones. A problem with NaN
-    has the status invalid_input; crossed bounds (l > u) have the status infeasible.
+    name. Errors: InvalidInput for shapes, settings, a P that is not symmetric and a method that does not take
+    the cones. A problem with NaN has the status invalid_input; crossed bounds (l > u) have the status infeasible.
     """
     batch = Batch(strict)
-    batch.add("hessian", P, "v", "v")
+    batch.add_symmetric("hessian", P, "v")
     batch.add("vector", q, "v")
     v = batch.extents["v"]
     if A is None:

@@ -189,3 +189,18 @@ def test_qps_with_bounds_that_are_rounding():
         meant = carom.solve_qp(P, q, A, np.where(abs(l) < 1e-12, 0.0, l), np.where(abs(u) < 1e-12, 0.0, u))
         values = [0.5 * x @ P @ x + q @ x for x in (answer.solution[0], meant.solution[0])]
         assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)
+
+
+def test_a_hessian_that_is_not_symmetric_is_refused():
+    P = np.array([[[2.0, 1.0], [1.0, 2.0]], [[2.0, 0.0], [1.0, 2.0]]])
+    with pytest.raises(carom.InvalidInput, match=r"hessian\[1, 0, 1\] is 0: must be equal to hessian\[1, 1, 0\], 1"):
+        carom.solve_qp(P, np.zeros((2, 2)))
+    with pytest.raises(carom.InvalidInput, match=r"P\[0, 1\] is 0: must be equal to P\[1, 0\], 1"):
+        carom.QpBatch(P[1], np.zeros(2))
+    solver = carom.QpBatch(P[0], np.ones(2))
+    with pytest.raises(carom.InvalidInput, match=r"P\[0, 1\]"):
+        solver.update(P=P[1])
+    np.testing.assert_allclose(solver.solve().solution, [[-1 / 3, -1 / 3]])
+    rounded = P[0] * np.array([[1.0, 1.0 + 1e-12], [1.0, 1.0]])
+    assert carom.solve_qp(rounded, np.ones(2)).status[0] == carom.Status.solved
+    assert carom.solve_qp(np.full((2, 2), np.nan), np.ones(2)).status[0] == carom.Status.invalid_input
