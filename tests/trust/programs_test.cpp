@@ -109,7 +109,7 @@ class Programs : public ::testing::TestWithParam<Disguise> {
 
   void expect_few_open(const std::string& name, const Tally& tally) const {
     EXPECT_LE(static_cast<double>(tally.open),
-              2.0 + 0.002 * static_cast<double>(tally.open + tally.right))
+              4.0 + 0.002 * static_cast<double>(tally.open + tally.right))
         << name << ", seed " << seed_;
     RecordProperty(name + "_right", static_cast<int>(tally.right));
     RecordProperty(name + "_open", static_cast<int>(tally.open));

@@ -249,7 +249,7 @@ class QpVerdicts : public ::testing::TestWithParam<Kind> {
 
   void expect_few_open(const std::string& name, const Tally& tally) const {
     EXPECT_LE(static_cast<double>(tally.open),
-              2.0 + GetParam().open * static_cast<double>(tally.open + tally.right))
+              4.0 + GetParam().open * static_cast<double>(tally.open + tally.right))
         << GetParam().name << ", " << name << ", seed " << seed_;
     RecordProperty(name + "_right", static_cast<int>(tally.right));
     RecordProperty(name + "_open", static_cast<int>(tally.open));
