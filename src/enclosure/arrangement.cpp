@@ -18,7 +18,6 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr unsigned kRatioBits = 20;        // of the ratio of two rows in a plane of pairs
 constexpr double kDependentRow = 1e-9;     // of a row's length, left after those before it
 constexpr double kLeastCondition = 1e-12;  // reciprocal, of the response
 
@@ -58,6 +57,10 @@ class Arranging {
     if (limits.refinement == Refinement::events || limits.refinement == Refinement::all) {
       add_events();
     }
+    for (const PlaneBetween& plane : limits.between) {
+      add_between(impact.row[static_cast<std::size_t>(plane.first)],
+                  impact.row[static_cast<std::size_t>(plane.second)], plane.share);
+    }
     result_.planes = static_cast<int>(planes_.size());
   }
 
@@ -69,6 +72,7 @@ class Arranging {
     set_rows();
     result_.start = direction(impact_.start, &result_.speed);
     result_.stored = impact_.stored;
+    result_.least_stored = impact_.least_stored;
     result_.speed *= impact_.unit;
     choose_order();
     sign_.assign(planes_.size(), 0);
@@ -111,10 +115,14 @@ class Arranging {
     const Plane& other = planes_[static_cast<std::size_t>(second)];
     const double share = std::ldexp(ratio * one.length / other.length, kRatioBits);
     if (!(std::abs(share) >= 1.0 && std::abs(share) < 0x1p60)) return;
+    add_between(one.row.exact, other.row.exact, std::llround(share));
+  }
+
+  void add_between(const Vector& one, const Vector& other, std::int64_t share) {
     Vector row(n_);
     bool some = false;
     for (std::size_t k = 0; k < n_; ++k) {
-      row[k] = (one.row.exact[k] << kRatioBits) - Integer(std::llround(share)) * other.row.exact[k];
+      row[k] = (one[k] << kRatioBits) - Integer(share) * other[k];
       some = some || row[k] != 0;
     }
     if (some) add_plane(row);
@@ -125,7 +133,9 @@ class Arranging {
       for (int j = 0; j < i; ++j) {
         add_between(i, j, 1.0);
         if (limits_.refinement < Refinement::ratios) continue;
-        for (const double ratio : {-1.0, 2.0, 0.5, -2.0, -0.5}) add_between(i, j, ratio);
+        for (const double ratio : {-1.0, 2.0, 0.5}) add_between(i, j, ratio);
+        const double last = limits_.refinement == Refinement::spread ? 4.0 : -2.0;
+        for (const double ratio : {last, 1.0 / last}) add_between(i, j, ratio);
       }
     }
   }

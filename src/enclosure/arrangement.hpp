@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "enclosure/bounce_planes.hpp"
 #include "enclosure/rounded_impact.hpp"
 
 /// Velocity space cut into cones by planes through 0, on each of which the inclusion's rates are
@@ -38,7 +39,7 @@ struct Arrangement {
   std::vector<Direction> corners;  ///< rays of all faces
   std::vector<Direction> motions;
   std::vector<Descent> descents;
-  std::vector<double> stored;  ///< RoundedImpact::stored
+  std::vector<double> stored, least_stored;  ///< of RoundedImpact
   /// Pairs of corners of faces in which nothing approaches, i <= j.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outcomes;
   Direction start;  ///< the velocity before the impact
@@ -57,12 +58,15 @@ enum class Refinement : std::uint8_t {
   ratios,  ///< of pairs: also where one contact approaches twice as fast as another, or separates
            ///< as fast as the other approaches, twice or half as fast; with stores each matters
   all,     ///< ratios and events
+  spread,  ///< as ratios, but where both separate or both approach, four times as fast as well, and
+           ///< where they do not only as fast as each other
 };
 
 struct ArrangementLimits {
   Refinement refinement = Refinement::none;
   int planes = kMostPlanes;
-  std::int64_t faces = 0;  ///< cones
+  std::int64_t faces = 0;             ///< cones
+  std::vector<PlaneBetween> between;  ///< planes besides
 };
 
 /// None where there are more planes or cones than that, or no velocity.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "enclosure/bounce_planes.hpp"
 #include "enclosure/piecewise_form.hpp"
 
 namespace carom::enclosure {
@@ -15,45 +16,51 @@ namespace carom::enclosure {
 namespace {
 
 constexpr const char* kPlanesWord = "carom-planes";
-constexpr int kVersion = 1, kVersionWithStores = 2;
+constexpr int kVersion = 1, kVersionWithStores = 3;
 constexpr int kFormDirections = 4;           // of friction in space
 constexpr std::int64_t kMostFaces = 60'000;  // cones up to which bounds take a minute
 
 /// Arrangements that are tried in turn, the finest first, by the closeness that is asked for.
 struct FormAttempt {
   int closeness;
-  ArrangementLimits limits;
+  Refinement refinement;
+  int planes;
+  std::int64_t faces;
+  bool bounces = false;  ///< bounce_planes besides
 };
 constexpr FormAttempt kStoreAttempts[] = {
-    {1, {Refinement::all, 8, 6'000}},         {1, {Refinement::ratios, 14, 6'000}},
-    {1, {Refinement::pairs, 14, 6'000}},      {1, {Refinement::none, 16, 20'000}},
-    {2, {Refinement::all, 14, 20'000}},       {2, {Refinement::ratios, 20, kMostFaces}},
-    {2, {Refinement::pairs, 20, kMostFaces}}, {2, {Refinement::none, kMostPlanes, kMostFaces}}};
-constexpr FormAttempt kInelasticAttempts[] = {{1, {Refinement::pairs, 14, 6'000}},
-                                              {1, {Refinement::none, 16, 20'000}},
-                                              {2, {Refinement::events, 16, 20'000}},
-                                              {2, {Refinement::pairs, 20, kMostFaces}},
-                                              {2, {Refinement::none, kMostPlanes, kMostFaces}}};
+    {1, Refinement::all, 8, 6'000},         {1, Refinement::spread, 14, 6'000, true},
+    {1, Refinement::ratios, 14, 6'000},     {1, Refinement::pairs, 14, 6'000},
+    {1, Refinement::none, 16, 20'000},      {2, Refinement::all, 18, 20'000, true},
+    {2, Refinement::all, 14, 20'000},       {2, Refinement::ratios, 20, kMostFaces},
+    {2, Refinement::pairs, 20, kMostFaces}, {2, Refinement::none, kMostPlanes, kMostFaces}};
+constexpr FormAttempt kInelasticAttempts[] = {{1, Refinement::pairs, 14, 6'000},
+                                              {1, Refinement::none, 16, 20'000},
+                                              {2, Refinement::events, 16, 20'000},
+                                              {2, Refinement::pairs, 20, kMostFaces},
+                                              {2, Refinement::none, kMostPlanes, kMostFaces}};
 
 struct RowForm {
   BoundedRow bounded;
   PiecewiseForm form;
 };
 
-/// Both sides of every contact velocity but the least normal ones, which are 0; of those that make
-/// a question's half-space reachable, if there is one.
-std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem, const ImpactEvent* question) {
+/// Both sides of every contact velocity; the least normal ones, 0 at least, only where contacts
+/// have stores, which lift them. Of those that make a question's half-space reachable, if there is
+/// one.
+std::vector<BoundedRow> bounded_rows(const ImpactProblem& problem, bool stores,
+                                     const ImpactEvent* question) {
   std::vector<BoundedRow> rows;
   const auto normals = static_cast<std::size_t>(problem.contacts);
   const auto all = normals * static_cast<std::size_t>(problem.dimension);
   const auto add = [&](std::size_t row, int sign) {
     const bool asked = question == nullptr ||
                        (!question->direction.empty() && sign * question->direction[row] > 0.0);
-    if (asked) rows.push_back({row, sign});
+    if (asked) rows.push_back({row, sign, sign < 0 && row < normals});
   };
   for (std::size_t k = 0; k < all; ++k) {
     add(k, 1);
-    if (k >= normals) add(k, -1);
+    if (k >= normals || stores) add(k, -1);
   }
   return rows;
 }
@@ -70,16 +77,22 @@ void lower(const Arrangement& arrangement, const RowForm& given, ImpactEnclosure
     most = std::min(most, bound);
   } else {
     double& least = own(enclosure.normal_velocity_min, enclosure.tangent_velocity_min);
-    least = std::max(least, -bound);
+    least = std::max(least, given.bounded.least ? bound : -bound);
   }
 }
 
-std::string text_of(Refinement refinement, const std::vector<RowForm>& forms) {
+std::string text_of(const ArrangementLimits& limits, bool stores,
+                    const std::vector<RowForm>& forms) {
   std::ostringstream out;
-  const bool stores = std::any_of(forms.begin(), forms.end(),
-                                  [](const RowForm& each) { return !each.form.stores.empty(); });
   out << kPlanesWord << ' ' << (stores ? kVersionWithStores : kVersion) << ' '
-      << static_cast<int>(refinement) << ' ' << forms.size() << '\n';
+      << static_cast<int>(limits.refinement);
+  if (stores) {
+    out << ' ' << limits.between.size();
+    for (const auto& [first, second, share] : limits.between) {
+      out << ' ' << first << ' ' << second << ' ' << share;
+    }
+  }
+  out << ' ' << forms.size() << '\n';
   for (const auto& [bounded, form] : forms) {
     out << bounded.row << ' ' << bounded.sign << ' ' << form.gamma << ' ' << form.alpha << ' '
         << form.beta;
@@ -92,9 +105,21 @@ std::string text_of(Refinement refinement, const std::vector<RowForm>& forms) {
 }
 
 struct Read {
-  Refinement refinement = Refinement::none;
+  ArrangementLimits limits{Refinement::none, kMostPlanes, kMostFaces, {}};
   std::vector<RowForm> forms;
 };
+
+bool read_between(std::istream& in, const ImpactProblem& problem,
+                  std::vector<PlaneBetween>& planes) {
+  std::size_t count = 0;
+  if (!(in >> count) || count > kMostPlanes) return false;
+  planes.resize(count);
+  return std::all_of(planes.begin(), planes.end(), [&](PlaneBetween& plane) {
+    const auto is_contact = [&](int i) { return i >= 0 && i < problem.contacts; };
+    return in >> plane.first >> plane.second >> plane.share && is_contact(plane.first) &&
+           is_contact(plane.second);
+  });
+}
 
 /// stores: of a form.
 std::optional<Read> read_forms(const std::string& text, const ImpactProblem& problem,
@@ -103,14 +128,15 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
   std::string word;
   int version = 0, refinement = 0;
   std::size_t count = 0;
-  if (!(in >> word >> version >> refinement >> count) || word != kPlanesWord ||
+  Read read;
+  if (!(in >> word >> version >> refinement) || word != kPlanesWord ||
       version != (stores > 0 ? kVersionWithStores : kVersion) || refinement < 0 ||
-      refinement > static_cast<int>(Refinement::all) ||
-      count > bounded_rows(problem, nullptr).size()) {
+      refinement > static_cast<int>(Refinement::spread) ||
+      (stores > 0 && !read_between(in, problem, read.limits.between)) || !(in >> count) ||
+      count > bounded_rows(problem, stores > 0, nullptr).size()) {
     return std::nullopt;
   }
-  Read read;
-  read.refinement = static_cast<Refinement>(refinement);
+  read.limits.refinement = static_cast<Refinement>(refinement);
   read.forms.resize(count);
   const FormEntries most(kMostPlanes);
   const std::size_t rows = problem.friction.size() * static_cast<std::size_t>(problem.dimension);
@@ -123,6 +149,7 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
         entries > most.count()) {
       return std::nullopt;
     }
+    bounded.least = stores > 0 && bounded.sign < 0 && bounded.row < problem.friction.size();
     form.entries.resize(entries);
     for (std::int64_t& entry : form.entries) {
       if (!(in >> entry)) return std::nullopt;
@@ -135,21 +162,27 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
 
 void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
              const ImpactEvent* question, ImpactEnclosure& enclosure) {
-  const std::vector<BoundedRow> rows = bounded_rows(problem, question);
+  const std::vector<double> stored = stored_shares(problem, enclosure.law);
+  const std::vector<double> least_stored = least_stored_shares(problem, enclosure.law);
+  const bool lifts = !stored.empty() && !least_stored.empty();
+  const std::vector<BoundedRow> rows = bounded_rows(problem, lifts, question);
   if (rows.empty() || settings.closeness == 0 ||
       (problem.dimension == 3 && settings.friction_directions != kFormDirections)) {
     return;
   }
   std::optional<RoundedImpact> impact = round_impact(problem);
   if (!impact) return;
-  impact->stored = stored_shares(problem, enclosure.law);
+  impact->stored = stored;
+  if (lifts) impact->least_stored = least_stored;
   std::optional<Arrangement> arrangement;
-  Refinement refinement = Refinement::none;
+  ArrangementLimits limits;
   const std::span<const FormAttempt> attempts =
       impact->stored.empty() ? std::span<const FormAttempt>(kInelasticAttempts) : kStoreAttempts;
-  for (const auto& [closeness, limits] : attempts) {
-    if (closeness != settings.closeness || arrangement) continue;
-    refinement = limits.refinement;
+  for (const FormAttempt& attempt : attempts) {
+    if (attempt.closeness != settings.closeness || arrangement) continue;
+    if (attempt.bounces && !lifts && !enclosure.modes.empty()) continue;  // polyhedra are closer
+    limits = {attempt.refinement, attempt.planes, attempt.faces, {}};
+    if (attempt.bounces) limits.between = bounce_planes(*impact);
     arrangement = arrange(*impact, limits);
   }
   if (!arrangement) return;
@@ -167,7 +200,7 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
     forms.push_back({rows[i], std::move(*found[i])});
     lower(*arrangement, forms.back(), enclosure);
   }
-  if (!forms.empty()) enclosure.invariant += text_of(refinement, forms);
+  if (!forms.empty()) enclosure.invariant += text_of(limits, !stored.empty(), forms);
 }
 
 std::size_t planes_at(const std::string& text) {
@@ -179,10 +212,12 @@ bool tighten_by(const ImpactProblem& problem, const std::string& text, ImpactEnc
   std::optional<RoundedImpact> impact = round_impact(problem);
   if (!impact) return false;
   impact->stored = stored_shares(problem, enclosure.law);
+  if (!impact->stored.empty()) {
+    impact->least_stored = least_stored_shares(problem, enclosure.law);
+  }
   const std::optional<Read> read = read_forms(text, problem, impact->stored.size());
   if (!read) return false;
-  const std::optional<Arrangement> arrangement =
-      arrange(*impact, {read->refinement, kMostPlanes, kMostFaces});
+  const std::optional<Arrangement> arrangement = arrange(*impact, read->limits);
   if (!arrangement) return false;
   for (const RowForm& each : read->forms) {
     if (!is_bound(*arrangement, each.form, each.bounded)) return false;

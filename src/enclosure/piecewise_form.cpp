@@ -48,7 +48,7 @@ void each_rate(const Descent& descent, const Direction& motion, Visit&& visit) {
   }
 }
 
-/// visit(i, rate) for the stores that change along a descent's motion, at most so fast: of half
+/// visit(i, most, least) for the stores that change along a descent's motion: rates of half
 /// E_i / K before. A store takes its share of the work of compression, and gives back all of what
 /// a push takes that separates.
 template <class Visit>
@@ -59,7 +59,8 @@ void each_store(const Arrangement& all, const Direction& corner, const Direction
     if (part == 0.0 || motion.impulse[i] == 0.0) continue;
     const double speed = std::abs(product(all.row[i], corner.energy)) * all.length[i];
     const double work = speed * motion.impulse[i];
-    visit(i, part < 0.0 ? all.stored[i] * work : -work);
+    const double least = all.least_stored.empty() ? 0.0 : all.least_stored[i];
+    visit(i, part < 0.0 ? all.stored[i] * work : -work, part < 0.0 ? least * work : -work);
   }
 }
 
@@ -83,8 +84,11 @@ Eigen::MatrixXd matrix_of(const FormEntries& entries, const PiecewiseForm& form)
 
 /// Velocity of a row at a direction, at most.
 double velocity_at(const Arrangement& all, const BoundedRow& bounded, const Direction& at) {
-  return bounded.sign * product(all.row[bounded.row], at.energy);
+  return (bounded.least ? 1 : bounded.sign) * product(all.row[bounded.row], at.energy);
 }
+
+/// Of the bounded velocity's square, what V has at least where nothing approaches.
+double share_of(bool least, double alpha) { return least ? -1.0 : 1.0 - alpha; }
 
 }  // namespace
 
@@ -103,11 +107,13 @@ bool is_bound(const Arrangement& all, const PiecewiseForm& form, const BoundedRo
   const auto is_small = [](std::int64_t x) { return std::abs(x) < std::int64_t{1} << 52; };
   const std::int64_t whole = std::int64_t{1} << kFormBits;
   if (form.entries.size() != entries.count() ||
-      !std::all_of(form.entries.begin(), form.entries.end(), is_small) || form.gamma < 0 ||
-      !is_small(form.gamma) || form.beta < 0 || !is_small(form.beta) || form.alpha < 0 ||
-      form.alpha > whole || form.stores.size() != all.stored.size() ||
-      !std::all_of(form.stores.begin(), form.stores.end(),
-                   [&](std::int64_t x) { return x >= 0 && is_small(x); })) {
+      !std::all_of(form.entries.begin(), form.entries.end(), is_small) ||
+      (form.gamma < 0 && !bounded.least) || !is_small(form.gamma) || form.beta < 0 ||
+      !is_small(form.beta) || form.alpha < 0 || form.alpha > whole ||
+      form.stores.size() != all.stored.size() ||
+      !std::all_of(form.stores.begin(), form.stores.end(), [&](std::int64_t x) {
+        return (x >= 0 || !all.least_stored.empty()) && is_small(x);
+      })) {
     return false;
   }
   const Eigen::MatrixXd matrix = matrix_of(entries, form);
@@ -129,26 +135,28 @@ bool is_bound(const Arrangement& all, const PiecewiseForm& form, const BoundedRo
       sum += change[descent.corner](at) * rate;
       size += largest[descent.corner](at) * std::abs(rate);
     });
-    each_store(all, corner, motion, [&](std::size_t i, double rate) {
-      sum += in_doubles(form.stores[i]) * rate;
-      size += kStoreTrust / kFormTrust * in_doubles(form.stores[i]) * motion.impulse[i] *
-              all.length[i] * corner.doubt;
+    each_store(all, corner, motion, [&](std::size_t i, double most, double least) {
+      const double share = in_doubles(form.stores[i]);
+      sum += share * (share > 0.0 ? most : least);
+      size += kStoreTrust / kFormTrust * std::abs(share) * motion.impulse[i] * all.length[i] *
+              corner.doubt;
     });
-    if (!(sum + kFormTrust * size + gamma * kEnergyTrust * corner.doubt * motion.doubt <= 0.0)) {
-      return false;
-    }
+    const double energy_doubt = std::abs(gamma) * kEnergyTrust * corner.doubt * motion.doubt;
+    if (!(sum + kFormTrust * size + energy_doubt <= 0.0)) return false;
   }
   const double alpha = in_doubles(form.alpha), rest = gamma - alpha - in_doubles(form.beta);
   for (const auto& [i, j] : all.outcomes) {
     const Direction& first = all.corners[i];
     const Direction& second = all.corners[j];
     const double doubt = kEnergyTrust * first.doubt * second.doubt;
+    const double rounding = bounded.least ? -kEnergyTrust : kEnergyTrust;
     const double wanted =
-        std::max(velocity_at(all, bounded, first) + kEnergyTrust * first.doubt, 0.0) *
-        std::max(velocity_at(all, bounded, second) + kEnergyTrust * second.doubt, 0.0);
+        share_of(bounded.least, alpha) *
+        std::max(velocity_at(all, bounded, first) + rounding * first.doubt, 0.0) *
+        std::max(velocity_at(all, bounded, second) + rounding * second.doubt, 0.0);
     const double has = rest * product(first.energy, second.energy) - std::abs(rest) * doubt +
                        part[i].dot(change[j]) - kFormTrust * part[i].dot(largest[j]);
-    if (!(has >= (1.0 - alpha) * wanted * (1.0 + kFormTrust))) return false;
+    if (!(has >= wanted + kFormTrust * std::abs(wanted))) return false;
   }
   return true;
 }
@@ -158,9 +166,21 @@ double bound_of(const Arrangement& all, const PiecewiseForm& form, const Bounded
   const Eigen::MatrixXd matrix = matrix_of(entries, form);
   const VectorXd y = parts(all.start);
   const double before = in_doubles(form.gamma) + y.dot(matrix * y);
-  const double size = in_doubles(form.gamma) + y.dot(matrix.cwiseAbs() * y);
-  return std::sqrt(std::max(before + kFormTrust * size, 0.0)) * all.length[bounded.row] *
-         all.speed * (1.0 + 1e-12);
+  const double size = std::abs(in_doubles(form.gamma)) + y.dot(matrix.cwiseAbs() * y);
+  const double most = before + kFormTrust * size;
+  const double speed = std::sqrt(std::max(bounded.least ? -most : most, 0.0));
+  constexpr double kRounded = 1e-12;
+  return speed * all.length[bounded.row] * all.speed *
+         (bounded.least ? 1.0 - kRounded : 1.0 + kRounded);
+}
+
+template <class Visit>
+void FormSearch::each_stored(const Descent& descent, Visit&& visit) const {
+  each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
+             [&](std::size_t i, double most, double least) {
+               visit(store(i), most);
+               if (!all_.least_stored.empty()) visit(owed(i), -least);
+             });
 }
 
 struct FormSearch::Met {
@@ -193,8 +213,8 @@ FormSearch::FormSearch(const Arrangement& arrangement)
     const double most = corner_parts_.col(descent.corner).maxCoeff() * fastest;
     const double energy = corner_energy.col(descent.corner).dot(motion_energy.col(descent.motion));
     double stored = 0.0;
-    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
-               [&](std::size_t, double rate) { stored = std::max(stored, std::abs(rate)); });
+    each_stored(descent,
+                [&](Eigen::Index, double rate) { stored = std::max(stored, std::abs(rate)); });
     descent_energy_.push_back(energy);
     descent_scale_.push_back(std::max({most, std::abs(energy), stored, 1e-12}));
   }
@@ -212,11 +232,11 @@ FormSearch::FormSearch(const Arrangement& arrangement)
   program.low = VectorXd::Constant(n, -1.0);
   program.high = VectorXd::Ones(n);
   const auto first = static_cast<Eigen::Index>(gamma());
-  const auto stores = static_cast<Eigen::Index>(all_.stored.size());
-  program.low.segment(first - stores, stores + 4).setZero();
+  const auto shares = static_cast<Eigen::Index>(stores());
+  program.low.segment(first - shares, shares + 4).setZero();
   program.high(first + 1) = 1e-6;  // alpha is bounded already
-  Solved centre =
-      solve(program, VectorXd::Zero(static_cast<Eigen::Index>(all_.corners.size())), true);
+  const auto corners = static_cast<Eigen::Index>(all_.corners.size());
+  Solved centre = solve(program, {VectorXd::Zero(corners)}, true);
   centre_ = std::move(centre.x);
   active_ = std::move(centre.active);
   if (centre_.size() == 0) return;
@@ -225,7 +245,7 @@ FormSearch::FormSearch(const Arrangement& arrangement)
   centre_(first + 1) = 0.0;
 }
 
-std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const VectorXd& velocity,
+std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const Asked& asked,
                                                   double margin, double beyond) const {
   const Eigen::MatrixXd matrix =
       matrix_of(entries_, [&](std::size_t place) { return x(static_cast<Eigen::Index>(place)); });
@@ -239,22 +259,21 @@ std::vector<FormSearch::Met> FormSearch::violated(const VectorXd& x, const Vecto
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t part, double rate) {
       sum += change(static_cast<Eigen::Index>(part), descent.corner) * rate;
     });
-    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
-               [&](std::size_t i, double rate) { sum += x(store(i)) * rate; });
+    each_stored(descent, [&](Eigen::Index share, double rate) { sum += x(share) * rate; });
     const double by = sum / descent_scale_[d] + margin;
     if (by > beyond) met.push_back({by, d});
   }
   for (std::size_t o = 0; o < all_.outcomes.size(); ++o) {
     const auto& [i, j] = all_.outcomes[o];
     const double has = rest * outcome_energy_[o] + corner_parts_.col(i).dot(change.col(j));
-    const double by =
-        ((1.0 - alpha) * velocity(i) * velocity(j) - has) / outcome_scale_[o] + margin;
+    const double wanted = share_of(asked.least, alpha) * asked.velocity(i) * asked.velocity(j);
+    const double by = (wanted - has) / outcome_scale_[o] + margin;
     if (by > beyond) met.push_back({by, all_.descents.size() + o});
   }
   return met;
 }
 
-double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, VectorXd& row) const {
+double FormSearch::write_row(std::size_t condition, const Asked& asked, VectorXd& row) const {
   const auto first = static_cast<Eigen::Index>(gamma());
   const auto add = [&](std::size_t a, std::size_t b, double value) {
     row(static_cast<Eigen::Index>(entries_.place(a, b))) += value;
@@ -271,8 +290,7 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
     each_rate(descent, all_.motions[descent.motion], [&](std::size_t b, double rate) {
       each_part(y, [&](std::size_t a, double part) { add(a, b, part * rate / scale); });
     });
-    each_store(all_, all_.corners[descent.corner], all_.motions[descent.motion],
-               [&](std::size_t i, double rate) { row(store(i)) = rate / scale; });
+    each_stored(descent, [&](Eigen::Index share, double rate) { row(share) = rate / scale; });
     row(first) = descent_energy_[condition] / scale;
     return 0.0;
   }
@@ -284,14 +302,14 @@ double FormSearch::write_row(std::size_t condition, const VectorXd& velocity, Ve
     each_part(other, [&](std::size_t b, double second) { add(a, b, -part * second / scale); });
   });
   const double energy = outcome_energy_[outcome] / scale;
-  const double wanted = velocity(i) * velocity(j) / scale;
+  const double square = asked.velocity(i) * asked.velocity(j) / scale;
   row(first) = -energy;
-  row(first + 1) = energy - wanted;
+  row(first + 1) = energy - (asked.least ? 0.0 : square);
   row(first + 2) = energy;
-  return -wanted;
+  return asked.least ? square : -square;
 }
 
-void FormSearch::fill(const std::vector<std::size_t>& chosen, const VectorXd& velocity, bool margin,
+void FormSearch::fill(const std::vector<std::size_t>& chosen, const Asked& asked, bool margin,
                       InnerProgram& program) const {
   const auto rows = static_cast<Eigen::Index>(chosen.size());
   const Eigen::Index n = program.cost.size();
@@ -299,7 +317,7 @@ void FormSearch::fill(const std::vector<std::size_t>& chosen, const VectorXd& ve
   program.bounds.resize(rows);
   VectorXd row = VectorXd::Zero(n);
   for (Eigen::Index r = 0; r < rows; ++r) {
-    program.bounds(r) = write_row(chosen[static_cast<std::size_t>(r)], velocity, row);
+    program.bounds(r) = write_row(chosen[static_cast<std::size_t>(r)], asked, row);
     if (margin) row(n - 1) = 1.0;
     program.rows.startVec(r);
     for (Eigen::Index k = 0; k < n; ++k) {
@@ -310,8 +328,7 @@ void FormSearch::fill(const std::vector<std::size_t>& chosen, const VectorXd& ve
   program.rows.finalize();
 }
 
-FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& velocity,
-                                     bool margin) const {
+FormSearch::Solved FormSearch::solve(InnerProgram program, const Asked& asked, bool margin) const {
   const Eigen::Index n = program.cost.size();
   const auto most_new = static_cast<std::size_t>(n);
   std::vector<std::size_t> chosen = active_;
@@ -324,7 +341,7 @@ FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& veloc
   Solved result;
   double tolerance = kRoughTolerance, least = -std::numeric_limits<double>::infinity();
   for (int round = 0; round < kMostRounds; ++round) {
-    fill(chosen, velocity, margin, program);
+    fill(chosen, asked, margin, program);
     const InnerSolution found = solve_inner(program, tolerance);
     const bool last = tolerance == kTolerance;
     if (!found.solved && !(last && found.x.size() > 0)) break;
@@ -335,8 +352,7 @@ FormSearch::Solved FormSearch::solve(InnerProgram program, const VectorXd& veloc
     for (std::size_t r = 0; r < chosen.size(); ++r) {
       if (matters(r)) result.active.push_back(chosen[r]);
     }
-    std::vector<Met> met =
-        violated(found.x, velocity, margin ? found.x(n - 1) : 0.0, 2.0 * tolerance);
+    std::vector<Met> met = violated(found.x, asked, margin ? found.x(n - 1) : 0.0, 2.0 * tolerance);
     if (last && (met.empty() || !found.solved)) return result;
     if (met.empty()) tolerance = kTolerance;
     // Rows that do nothing leave, as long as the program gets tighter; the most violated come.
@@ -378,9 +394,9 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   if (!(margin_ >= kLeastMargin)) return std::nullopt;
   const auto first = static_cast<Eigen::Index>(gamma());
   const Eigen::Index n = first + 3;
-  VectorXd velocity(static_cast<Eigen::Index>(all_.corners.size()));
+  Asked asked{VectorXd(static_cast<Eigen::Index>(all_.corners.size())), bounded.least};
   for (std::size_t i = 0; i < all_.corners.size(); ++i) {
-    velocity(static_cast<Eigen::Index>(i)) =
+    asked.velocity(static_cast<Eigen::Index>(i)) =
         std::max(velocity_at(all_, bounded, all_.corners[i]), 0.0);
   }
   InnerProgram program;
@@ -393,10 +409,10 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   program.cost(first) = 1.0;
   program.low = VectorXd::Constant(n, -kLargestFormEntry);
   program.high = VectorXd::Constant(n, kLargestFormEntry);
-  const auto stores = static_cast<Eigen::Index>(all_.stored.size());
-  program.low.tail(3 + stores).setZero();
+  program.low.tail(3 + static_cast<Eigen::Index>(stores())).setZero();
+  if (bounded.least) program.low(first) = -kLargestFormEntry;
   program.high(first + 1) = 1.0;
-  Solved solved = solve(program, velocity, false);
+  Solved solved = solve(program, asked, false);
   if (solved.x.size() == 0) return std::nullopt;
   if (active != nullptr) *active = std::move(solved.active);
   VectorXd& x = solved.x;
@@ -406,19 +422,22 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   inner(first + 1) += 1.0;
   for (std::size_t i = 0; i < all_.stored.size(); ++i) inner(store(i)) += 1.0;
   double worst = kFormMargin;
-  for (const Met& met : violated(x, velocity, kFormMargin, 0.0)) worst = std::max(worst, met.by);
+  for (const Met& met : violated(x, asked, kFormMargin, 0.0)) worst = std::max(worst, met.by);
   const double share = worst / (worst + margin_);
   x += share * (inner - x);
   const auto rounded = [](double value) { return std::llround(std::ldexp(value, kFormBits)); };
   PiecewiseForm form;
-  form.gamma = std::max<std::int64_t>(rounded(x(first)), 0);
+  form.gamma = rounded(x(first));
+  if (!bounded.least) form.gamma = std::max<std::int64_t>(form.gamma, 0);
   form.alpha = std::clamp<std::int64_t>(rounded(x(first + 1)), 0, std::int64_t{1} << kFormBits);
   form.beta = std::max<std::int64_t>(rounded(x(first + 2)), 0);
   for (std::size_t k = 0; k < entries_.count(); ++k) {
     form.entries.push_back(rounded(x(static_cast<Eigen::Index>(k))));
   }
   for (std::size_t i = 0; i < all_.stored.size(); ++i) {
-    form.stores.push_back(std::max<std::int64_t>(rounded(x(store(i))), 0));
+    const double owes = all_.least_stored.empty() ? 0.0 : x(owed(i));
+    const std::int64_t share = rounded(x(store(i)) - owes);
+    form.stores.push_back(all_.least_stored.empty() ? std::max<std::int64_t>(share, 0) : share);
   }
   if (!is_bound(all_, form, bounded)) return std::nullopt;
   return form;

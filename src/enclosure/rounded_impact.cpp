@@ -452,6 +452,15 @@ std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw l
   return shares;
 }
 
+std::vector<double> least_stored_shares(const ImpactProblem& problem, RestitutionLaw law) {
+  std::vector<double> shares;
+  if (law != RestitutionLaw::stronge) return shares;
+  const std::vector<double>& least =
+      problem.restitution_low.empty() ? problem.restitution_high : problem.restitution_low;
+  for (const double e : least) shares.push_back(e * e * (1.0 - 0x1p-51));
+  return shares;
+}
+
 std::optional<RoundedImpact> given_impact(const ImpactProblem& problem,
                                           const std::vector<int>& basis,
                                           const std::vector<int>& stores, int store_bits) {

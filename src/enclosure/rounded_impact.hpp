@@ -33,6 +33,8 @@ struct RoundedImpact {
   std::vector<double> impulse;
   /// Of the work of compression what a contact's store takes at most, [m]; empty: inelastic.
   std::vector<double> stored;
+  /// What it takes at least, and does not lose, [m]; empty by laws that may throw some away.
+  std::vector<double> least_stored;
   /// Contacts whose stores of impulses are coordinates behind w (impulse_stores.hpp), ascending;
   /// then pushes have in that of their contact their normal impulse, times 2^store_bits and in the
   /// unit of w. Coefficients of stores are 0 in all other rows.
@@ -105,6 +107,8 @@ std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exa
 /// RoundedImpact::stored of a problem, rounded up. Laws of impulses and speeds give back what may
 /// be all of the work.
 std::vector<double> stored_shares(const ImpactProblem& problem, RestitutionLaw law);
+/// RoundedImpact::least_stored of one that has stores, rounded down.
+std::vector<double> least_stored_shares(const ImpactProblem& problem, RestitutionLaw law);
 
 /// The problem itself in coordinates of these rows of J; none where they are not a basis, or M is
 /// not positive definite but for rounding. stores, store_bits: as RoundedImpact has them.

@@ -94,8 +94,15 @@ TEST(RestitutionEnclosure, OfABallIsItsBounce) {
   EXPECT_EQ(set.status, EnclosureStatus::outer);
   EXPECT_GE(set.normal_velocity_max[0], 0.6);
   EXPECT_LE(set.normal_velocity_max[0], 0.6 * (1.0 + 1e-5));
+  EXPECT_LE(set.normal_velocity_min[0], 0.6);
+  EXPECT_GE(set.normal_velocity_min[0], 0.6 * (1.0 - 1e-5));
   ball.restitution_low = {0.1};  // all of the interval
-  EXPECT_EQ(enclose_impact(ball).normal_velocity_max, set.normal_velocity_max);
+  const ImpactEnclosure all = enclose_impact(ball);
+  EXPECT_GE(all.normal_velocity_max[0], 0.6);
+  EXPECT_LE(all.normal_velocity_max[0], 0.6 * (1.0 + 1e-5));
+  EXPECT_LE(all.normal_velocity_min[0], 0.1);
+  EXPECT_GE(all.normal_velocity_min[0], 0.1 * (1.0 - 1e-4));
+  EXPECT_TRUE(proves_enclosure(ball, all));
   EnclosureSettings settings;
   settings.law = RestitutionLaw::newton;
   const ImpactEnclosure other = enclose_impact(ball, settings);
@@ -104,21 +111,53 @@ TEST(RestitutionEnclosure, OfABallIsItsBounce) {
 }
 
 /// With as many samples as it takes to find the corners of the set.
-TEST(RestitutionEnclosure, OfTheRockingBlockIsATenthWiderThanSamples) {
+TEST(RestitutionEnclosure, OfTheRockingBlockIsATwentiethWiderThanSamples) {
   ImpactProblem problem = models::build("rocking_block");
   ImpactSettings sampling = events(1 << 20);
   sampling.keep_samples = 0;
   sampling.epsilon = 0.0;
-  for (const double e : {0.5, 1.0}) {
+  for (const double e : {0.25, 0.5, 0.75, 1.0}) {
     test::set_restitution(problem, e, e);
     const ImpactEnclosure set = enclose_impact(problem);
+    EXPECT_TRUE(proves_enclosure(problem, set)) << e;
     const ImpactSummary reached = followed(problem, sampling).summary[0];
     for (std::size_t i = 0; i < 2; ++i) {
-      const double most = reached.normal_velocity_max[i];
+      const double least = reached.normal_velocity_min[i], most = reached.normal_velocity_max[i];
       EXPECT_GE(set.normal_velocity_max[i], most) << e;
-      EXPECT_LE(set.normal_velocity_max[i], 1.1 * most) << e;
+      EXPECT_LE(set.normal_velocity_min[i], least) << e;
+      EXPECT_GE(set.normal_velocity_min[i], 0.999 * least) << e;
+      const double range = set.normal_velocity_max[i] - set.normal_velocity_min[i];
+      EXPECT_LE(range, 1.05 * (most - least)) << e;
     }
   }
+}
+
+/// Changed signs, planes and shares of stores.
+TEST(RestitutionEnclosure, FormsOfLeastVelocitiesMayNotClaimMore) {
+  ImpactProblem problem = models::build("rocking_block");
+  test::set_restitution(problem, 0.5, 0.5);
+  const ImpactEnclosure set = enclose_impact(problem);
+  EXPECT_GE(set.normal_velocity_min[0], 0.022);
+  ImpactEnclosure wrong = set;
+  wrong.normal_velocity_min[0] *= 1.0 + 1e-6;
+  EXPECT_FALSE(proves_enclosure(problem, wrong));
+  for (const auto& [low, high] :
+       {std::pair(0.45, 0.5), std::pair(0.5, 0.55), std::pair(0.4, 0.4)}) {
+    ImpactProblem other = problem;
+    test::set_restitution(other, low, high);
+    EXPECT_FALSE(proves_enclosure(other, set)) << low << " " << high;
+  }
+  wrong = set;
+  wrong.law = RestitutionLaw::poisson;  // may give back less as well
+  EXPECT_FALSE(proves_enclosure(problem, wrong));
+  // The planes between contacts: first, second, share, as if the velocities had other ratios.
+  const std::size_t at = set.invariant.find("carom-planes 3 5 4 ");
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t share = set.invariant.find_first_of("123456789", at + 19 + 4);
+  ASSERT_NE(share, std::string::npos);
+  wrong = set;
+  wrong.invariant.insert(share + 1, "7");
+  EXPECT_FALSE(proves_enclosure(problem, wrong));
 }
 
 TEST(RestitutionEnclosure, ProvesWhatItSaysAndNothingElse) {
