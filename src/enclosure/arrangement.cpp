@@ -54,7 +54,8 @@ class Arranging {
     const auto contact_rows = static_cast<int>(impact.row.size());
     for (int k = 0; k < contact_rows; ++k) add_plane(impact.row[static_cast<std::size_t>(k)]);
     if (limits.refinement >= Refinement::pairs) add_pairs();
-    if (limits.refinement == Refinement::events || limits.refinement == Refinement::all) {
+    if (limits.refinement == Refinement::events || limits.refinement == Refinement::all ||
+        limits.refinement == Refinement::finest) {
       add_events();
     }
     for (const PlaneBetween& plane : limits.between) {
@@ -134,8 +135,12 @@ class Arranging {
         add_between(i, j, 1.0);
         if (limits_.refinement < Refinement::ratios) continue;
         for (const double ratio : {-1.0, 2.0, 0.5}) add_between(i, j, ratio);
-        const double last = limits_.refinement == Refinement::spread ? 4.0 : -2.0;
-        for (const double ratio : {last, 1.0 / last}) add_between(i, j, ratio);
+        if (limits_.refinement != Refinement::spread) {
+          for (const double ratio : {-2.0, -0.5}) add_between(i, j, ratio);
+        }
+        if (limits_.refinement >= Refinement::spread) {
+          for (const double ratio : {4.0, 0.25}) add_between(i, j, ratio);
+        }
       }
     }
   }

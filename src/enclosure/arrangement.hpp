@@ -60,6 +60,7 @@ enum class Refinement : std::uint8_t {
   all,     ///< ratios and events
   spread,  ///< as ratios, but where both separate or both approach, four times as fast as well, and
            ///< where they do not only as fast as each other
+  finest,  ///< all and spread
 };
 
 struct ArrangementLimits {

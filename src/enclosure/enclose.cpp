@@ -121,10 +121,11 @@ class Enclosing {
   }
 
   /// Whether something is known of guards where only the faces that the enclosure has are met.
-  bool find_guards(RoundedImpact& impact) {
+  bool find_guards(bool impulses, RoundedImpact& impact) {
     std::vector<const Face*> faces;
     for (const FaceCode code : met_) faces.push_back(&faces_.face(code));
-    return !impact.stores.empty() && !met_.empty() && enclosure::find_guards(faces, impact);
+    return !impact.stores.empty() && !met_.empty() &&
+           enclosure::find_guards(faces, impulses, impact);
   }
   /// Whether they hold in them.
   bool keeps_guards() {
@@ -188,17 +189,32 @@ class Enclosing {
   bool done_ = false;
 };
 
-/// With what the faces that are met say of guards, if that can be had.
-ImpactEnclosure enclose_rounded(RoundedImpact impact, const EnclosureSettings& settings) {
-  if (impact.stores.empty()) return Enclosing(std::move(impact), settings).take();
+double sum_of_ranges(const ImpactEnclosure& enclosure) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < enclosure.normal_velocity_min.size(); ++i) {
+    sum += enclosure.normal_velocity_max[i] - enclosure.normal_velocity_min[i];
+  }
+  return sum;
+}
+
+/// With what the faces that are met say of guards, if that can be had: of both kinds of guards, as
+/// more polyhedra are merged with some than with others.
+ImpactEnclosure enclose_rounded(const RoundedImpact& impact, const EnclosureSettings& settings) {
   Enclosing all(impact, settings);
   ImpactEnclosure enclosure = all.take();
-  if (!all.find_guards(impact)) return enclosure;
-  Enclosing guarded(std::move(impact), settings);
-  ImpactEnclosure closer = guarded.take();
-  closer.made += enclosure.made;
-  const bool known = closer.status == EnclosureStatus::outer && guarded.keeps_guards();
-  return known ? closer : enclosure;
+  if (impact.stores.empty()) return enclosure;
+  std::int64_t made = enclosure.made;
+  for (const bool impulses : {true, false}) {
+    RoundedImpact guarded = impact;
+    if (!all.find_guards(impulses, guarded)) continue;
+    Enclosing enclosing(std::move(guarded), settings);
+    ImpactEnclosure closer = enclosing.take();
+    made += closer.made;
+    const bool known = closer.status == EnclosureStatus::outer && enclosing.keeps_guards();
+    if (known && sum_of_ranges(closer) < sum_of_ranges(enclosure)) enclosure = std::move(closer);
+  }
+  enclosure.made = made;
+  return enclosure;
 }
 
 }  // namespace
@@ -225,7 +241,7 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
   const auto start = std::chrono::steady_clock::now();
   ImpactEnclosure enclosure;
   std::optional<RoundedImpact> impact = followed_impact(problem, settings);
-  if (impact) enclosure = enclose_rounded(std::move(*impact), settings);
+  if (impact) enclosure = enclose_rounded(*impact, settings);
   if (enclosure.status == EnclosureStatus::budget) {
     set_unknown(problem, enclosure);
   }

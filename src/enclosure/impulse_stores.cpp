@@ -1,7 +1,10 @@
 #include "enclosure/impulse_stores.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include <Eigen/Dense>
 
 #include "enclosure/exact_impact.hpp"
 
@@ -15,33 +18,96 @@ Integer normal_rate(const RoundedImpact& impact, int contact, const Vector& push
   return dot(impact.row[static_cast<std::size_t>(contact)], push);
 }
 
-/// The guard ends no release of P where u < a P (16 + 4 e^2 - e^4) / (8 e^2), a being the least
-/// normal rate for the contact's own impulse: that fraction.
+/// Fractions, a being the least normal rate for the contact's own impulse, of which L is what it
+/// had so far: the guard ends no release of P where u < a P store / whole, store / whole being (16
+/// + 4 e^2 - e^4) / (8 e^2). With L known it ends none where u < a (P store + L impulse) / whole,
+/// impulse / whole = (1 + e^2) / (2 e (1 + e)), store / whole = (1 - e^2) / (2 e^2) more.
 struct GuardedShare {
-  Integer upper, lower;
+  Integer store, impulse = 0, whole;
 
-  GuardedShare(const Integer& gain, const Integer& whole) {  // e = gain / whole
-    const Integer e2 = gain * gain, one = whole * whole;
-    upper = 16 * one * one + 4 * e2 * one - e2 * e2;
-    lower = 8 * e2 * one;
+  /// e = gain / one
+  GuardedShare(const Integer& gain, const Integer& one, bool knows_impulse) {
+    const Integer e2 = gain * gain, square = one * one;
+    if (knows_impulse) {
+      impulse = gain * (square + e2);
+      store = impulse + (square - e2) * (one + gain);
+      whole = 2 * e2 * (one + gain);
+    } else {
+      store = 16 * square * square + 4 * e2 * square - e2 * e2;
+      whole = 8 * e2 * square;
+    }
   }
 };
+
+/// Product of a row of the guard's impulse with a ray's velocities.
+Integer guarded_impulse(const Vector& row, const Vector& ray) {
+  Integer sum = 0;
+  for (std::size_t a = 0; a < row.size(); ++a) sum += row[a] * ray[a + 1];
+  return sum;
+}
 
 /// Whether all motions lift the contact of a store, and with its own impulse so much that `guard`
 /// says where its release ends.
 bool lifts(const RoundedImpact& impact, const Face& face, std::size_t store,
            const RoundedImpact::Guard& guard) {
   const std::size_t at = impact.basis.size() + 1 + store;
-  const GuardedShare share(impact.most_gain[store], impact.whole_gain);
+  const GuardedShare share(impact.most_gain[store], impact.whole_gain, !guard.impulse.empty());
   return std::all_of(face.pushed.begin(), face.pushed.end(), [&](const Vector& ray) {
     const Integer rate = normal_rate(impact, impact.stores[store], ray);
-    return rate >= 0 && guard.lower * share.lower * ray[at] <= guard.upper * share.upper * rate;
+    return rate >= 0 && guard.lower * share.whole * ray[at] <= guard.upper * share.store * rate &&
+           (guard.impulse.empty() || guarded_impulse(guard.impulse, ray) * share.store <=
+                                         guard.lower * share.impulse * ray[at]);
   });
+}
+
+/// Velocities' row that is the normal impulse of a store's contact in all pushes but for a little
+/// less; empty where the velocities do not tell it.
+Eigen::VectorXd impulse_row(const RoundedImpact& impact, std::size_t store) {
+  constexpr double kLess = 0x1p-12, kTold = 1e-6;
+  const auto n = static_cast<Eigen::Index>(impact.basis.size());
+  const auto count = static_cast<Eigen::Index>(impact.push.size());
+  Eigen::MatrixXd pushes(count, n);
+  Eigen::VectorXd wanted(count);
+  for (Eigen::Index g = 0; g < count; ++g) {
+    const auto push = static_cast<std::size_t>(g);
+    const double impulse = impact.impulse[push];
+    for (Eigen::Index a = 0; a < n; ++a) {
+      pushes(g, a) =
+          quotient(impact.push[push][static_cast<std::size_t>(a) + 1], Integer(1)) / impulse;
+    }
+    const Integer& own = impact.push[push][n + 1 + store];
+    wanted(g) = own == 0 ? 0.0 : quotient(own, Integer(1)) / impulse;
+  }
+  const double unit = wanted.maxCoeff();
+  wanted = (wanted.array() - kLess * unit).matrix();
+  const Eigen::VectorXd row = pushes.completeOrthogonalDecomposition().solve(wanted);
+  const bool told = (pushes * row - wanted).cwiseAbs().maxCoeff() <= kTold * unit;
+  return told ? row : Eigen::VectorXd();
+}
+
+/// The guard that also knows the contact's impulse, for a least rate least / impulse.
+RoundedImpact::Guard guard_by_impulse(const RoundedImpact& impact, std::size_t store,
+                                      const Integer& least, const Integer& impulse) {
+  const Eigen::VectorXd row = impulse_row(impact, store);
+  if (row.size() == 0) return {};
+  const GuardedShare share(impact.most_gain[store], impact.whole_gain, true);
+  const double of_store = quotient(least * share.store, impulse * share.whole);
+  const Eigen::VectorXd of_row = quotient(least * share.impulse, impulse * share.whole) * row;
+  constexpr int kShortBits = 24;
+  const double smallest = std::min(of_store, of_row.cwiseAbs().maxCoeff());
+  if (!(smallest > 0.0)) return {};
+  const int shift = std::max(0, kShortBits - std::ilogb(smallest));
+  if (shift > 900) return {};
+  RoundedImpact::Guard guard;
+  guard.upper = Integer(1) << static_cast<unsigned>(shift);
+  guard.lower = guard.upper * least * share.store / (impulse * share.whole);
+  for (const double x : of_row) guard.impulse.push_back(rounded(x, shift));
+  return guard;
 }
 
 /// The guard of a store whose contact all motions lift, or none.
 RoundedImpact::Guard guard_of(const RoundedImpact& impact, const std::vector<const Face*>& faces,
-                              std::size_t store) {
+                              bool impulses, std::size_t store) {
   const std::size_t at = impact.basis.size() + 1 + store;
   Integer least = 1, impulse = 0;  // rate for an impulse
   for (const Face* face : faces) {
@@ -54,13 +120,21 @@ RoundedImpact::Guard guard_of(const RoundedImpact& impact, const std::vector<con
     }
   }
   if (least == 0 || impulse == 0) return {};
-  const GuardedShare share(impact.most_gain[store], impact.whole_gain);
-  const Integer upper = share.lower * impulse, lower = share.upper * least;
+  if (impulses) {
+    RoundedImpact::Guard knowing = guard_by_impulse(impact, store, least, impulse);
+    if (knowing.lower > 0 && std::all_of(faces.begin(), faces.end(), [&](const Face* face) {
+          return lifts(impact, *face, store, knowing);
+        })) {
+      return knowing;
+    }
+  }
+  const GuardedShare share(impact.most_gain[store], impact.whole_gain, false);
+  const Integer upper = share.whole * impulse, lower = share.store * least;
   constexpr unsigned kShortBits = 20;  // of the plane's numbers: it becomes a row of polyhedra
   const auto length = [](const Integer& x) { return static_cast<unsigned>(msb(x)) + 1; };
   const unsigned shift =
       length(upper) + kShortBits > length(lower) ? length(upper) + kShortBits - length(lower) : 0;
-  RoundedImpact::Guard guard{Integer(1) << shift, Integer((lower << shift) / upper)};
+  RoundedImpact::Guard guard{Integer(1) << shift, Integer((lower << shift) / upper), {}};
   return guard.lower > 0 ? guard : RoundedImpact::Guard{};
 }
 
@@ -68,9 +142,15 @@ void set_guard_rows(RoundedImpact& impact) {
   for (std::size_t s = 0; s < impact.stores.size(); ++s) {
     const auto i = static_cast<std::size_t>(impact.stores[s]);
     Vector& row = impact.store_row[static_cast<std::size_t>(impact.contacts) + i];
+    const auto& [upper, lower, impulse] = impact.guard[s];
     row = impact.row[i];
-    for (Integer& x : row) x *= impact.guard[s].upper;
-    row[impact.basis.size() + 1 + s] = -impact.guard[s].lower;
+    for (Integer& x : row) x *= upper;
+    row[impact.basis.size() + 1 + s] = -lower;
+    if (!impulse.empty()) {
+      for (std::size_t a = 0; a < impulse.size(); ++a) row[a + 1] -= impulse[a];
+      for (Integer& x : row) x *= impact.start[0];
+      row[0] += guarded_impulse(impulse, impact.start);
+    }
     make_primitive(row);
   }
 }
@@ -140,16 +220,16 @@ bool complete_stores(const ImpactProblem& problem, RestitutionLaw law, RoundedIm
   }
   if (!impact.speeds) set_guard_rows(impact);
   return std::all_of(impact.guard.begin(), impact.guard.end(), [&](const auto& guard) {
-    return !impact.speeds || (guard.upper == 0 && guard.lower == 0);
+    return !impact.speeds || (guard.upper == 0 && guard.lower == 0 && guard.impulse.empty());
   });
 }
 
-bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact) {
+bool find_guards(const std::vector<const Face*>& faces, bool impulses, RoundedImpact& impact) {
   bool some = false;
   if (impact.speeds) return some;
   for (std::size_t s = 0; s < impact.stores.size(); ++s) {
-    impact.guard[s] = guard_of(impact, faces, s);
-    some = some || impact.guard[s].lower > 0;
+    impact.guard[s] = guard_of(impact, faces, impulses, s);
+    some = some || (impulses ? !impact.guard[s].impulse.empty() : impact.guard[s].lower > 0);
   }
   set_guard_rows(impact);
   return some;
@@ -158,7 +238,7 @@ bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact) {
 bool keeps_guards(const RoundedImpact& impact, const Face& face) {
   for (std::size_t s = 0; s < impact.stores.size(); ++s) {
     const RoundedImpact::Guard& guard = impact.guard[s];
-    if (guard.lower == 0 && guard.upper == 0) continue;
+    if (guard.lower == 0 && guard.upper == 0 && guard.impulse.empty()) continue;
     if (!(guard.lower > 0 && guard.upper > 0) || !lifts(impact, face, s, guard)) return false;
   }
   return true;

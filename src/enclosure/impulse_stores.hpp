@@ -20,7 +20,8 @@ std::vector<int> impulse_stores(const ImpactProblem& problem, RestitutionLaw law
 bool complete_stores(const ImpactProblem& problem, RestitutionLaw law, RoundedImpact& impact);
 
 /// Sets guards that hold where no other faces than these are met; false where there are none.
-bool find_guards(const std::vector<const Face*>& faces, RoundedImpact& impact);
+/// impulses: those that also know a contact's impulse, where velocities tell some.
+bool find_guards(const std::vector<const Face*>& faces, bool impulses, RoundedImpact& impact);
 /// Whether the impact's guards hold as far as motions in this face go.
 bool keeps_guards(const RoundedImpact& impact, const Face& face);
 

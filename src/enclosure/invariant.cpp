@@ -106,8 +106,12 @@ bool is_invariant(const std::string& text) { return text.starts_with(kWord); }
 
 std::string text_of(const RoundedImpact& impact, const Family& family) {
   const bool stores = !impact.stores.empty();
+  const bool impulses = std::any_of(impact.guard.begin(), impact.guard.end(),
+                                    [](const auto& guard) { return !guard.impulse.empty(); });
   std::string out = kWord;
-  out += ' ' + std::to_string((impact.friction_varies ? 2 : 1) + (stores ? 2 : 0)) + '\n';
+  out += ' ' +
+         std::to_string((impact.friction_varies ? 2 : 1) + (stores ? 2 : 0) + (impulses ? 2 : 0)) +
+         '\n';
   out += std::to_string(impact.contacts) + ' ' + std::to_string(impact.basis.size());
   for (const int k : impact.basis) out += ' ' + std::to_string(k);
   out += ' ' + std::to_string(std::ilogb(impact.unit)) + '\n';
@@ -115,7 +119,12 @@ std::string text_of(const RoundedImpact& impact, const Family& family) {
     out += std::to_string(impact.stores.size());
     for (const int i : impact.stores) out += ' ' + std::to_string(i);
     out += ' ' + std::to_string(impact.store_bits) + '\n';
-    for (const auto& [upper, lower] : impact.guard) write(out, Vector{upper, lower});
+    for (const auto& [upper, lower, impulse] : impact.guard) {
+      write(out, Vector{upper, lower});
+      if (!impulses) continue;
+      out += std::to_string(impulse.size());
+      write(out, impulse);
+    }
   }
   for (std::size_t k = 0; k < impact.row.size(); ++k) {
     write(out, impact.scale[k]);
@@ -144,8 +153,8 @@ std::optional<Invariant> read_invariant(const std::string& text) {
   if (!in.expect(kWord)) return std::nullopt;
   Invariant result;
   RoundedImpact& impact = result.impact;
-  const std::int64_t version = in.count(1, 4);
-  const bool stores = version > 2;
+  const std::int64_t version = in.count(1, 6);
+  const bool stores = version > 2, impulses = version > 4;
   impact.friction_varies = version % 2 == 0;
   impact.contacts = static_cast<int>(in.count(0, kMaxEnclosedContacts));
   const int rows = 2 * impact.contacts;
@@ -163,8 +172,11 @@ std::optional<Invariant> read_invariant(const std::string& text) {
     }
     impact.store_bits = static_cast<int>(in.count(-2000, 2000));
     for (std::int64_t s = 0; s < some && in.good(); ++s) {
-      const Integer upper = in.integer();
-      impact.guard.push_back({upper, in.integer()});
+      RoundedImpact::Guard& guard = impact.guard.emplace_back();
+      guard.upper = in.integer();
+      guard.lower = in.integer();
+      const std::int64_t most = impulses ? size : 0;
+      if (impulses && in.count(0, most) != 0) guard.impulse = in.row(impact.basis.size());
     }
     if (!in.good()) return std::nullopt;
   }

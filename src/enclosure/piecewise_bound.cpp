@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kPlanesWord = "carom-planes";
 constexpr int kVersion = 1, kVersionWithStores = 3;
+constexpr int kEarlierWithStores = 2;        // without planes besides
 constexpr int kFormDirections = 4;           // of friction in space
 constexpr std::int64_t kMostFaces = 60'000;  // cones up to which bounds take a minute
 
@@ -28,12 +29,17 @@ struct FormAttempt {
   std::int64_t faces;
   bool bounces = false;  ///< bounce_planes besides
 };
-constexpr FormAttempt kStoreAttempts[] = {
-    {1, Refinement::all, 8, 6'000},         {1, Refinement::spread, 14, 6'000, true},
-    {1, Refinement::ratios, 14, 6'000},     {1, Refinement::pairs, 14, 6'000},
-    {1, Refinement::none, 16, 20'000},      {2, Refinement::all, 18, 20'000, true},
-    {2, Refinement::all, 14, 20'000},       {2, Refinement::ratios, 20, kMostFaces},
-    {2, Refinement::pairs, 20, kMostFaces}, {2, Refinement::none, kMostPlanes, kMostFaces}};
+constexpr FormAttempt kStoreAttempts[] = {{1, Refinement::all, 8, 6'000},
+                                          {1, Refinement::spread, 14, 6'000, true},
+                                          {1, Refinement::ratios, 14, 6'000},
+                                          {1, Refinement::pairs, 14, 6'000},
+                                          {1, Refinement::none, 16, 20'000},
+                                          {2, Refinement::finest, 22, 20'000, true},
+                                          {2, Refinement::spread, 20, 20'000, true},
+                                          {2, Refinement::all, 14, 20'000},
+                                          {2, Refinement::ratios, 20, kMostFaces},
+                                          {2, Refinement::pairs, 20, kMostFaces},
+                                          {2, Refinement::none, kMostPlanes, kMostFaces}};
 constexpr FormAttempt kInelasticAttempts[] = {{1, Refinement::pairs, 14, 6'000},
                                               {1, Refinement::none, 16, 20'000},
                                               {2, Refinement::events, 16, 20'000},
@@ -130,10 +136,11 @@ std::optional<Read> read_forms(const std::string& text, const ImpactProblem& pro
   std::size_t count = 0;
   Read read;
   if (!(in >> word >> version >> refinement) || word != kPlanesWord ||
-      version != (stores > 0 ? kVersionWithStores : kVersion) || refinement < 0 ||
-      refinement > static_cast<int>(Refinement::spread) ||
-      (stores > 0 && !read_between(in, problem, read.limits.between)) || !(in >> count) ||
-      count > bounded_rows(problem, stores > 0, nullptr).size()) {
+      version < (stores > 0 ? kEarlierWithStores : kVersion) ||
+      version > (stores > 0 ? kVersionWithStores : kVersion) || refinement < 0 ||
+      refinement > static_cast<int>(Refinement::finest) ||
+      (version == kVersionWithStores && !read_between(in, problem, read.limits.between)) ||
+      !(in >> count) || count > bounded_rows(problem, stores > 0, nullptr).size()) {
     return std::nullopt;
   }
   read.limits.refinement = static_cast<Refinement>(refinement);
@@ -180,7 +187,7 @@ void tighten(const ImpactProblem& problem, const EnclosureSettings& settings,
       impact->stored.empty() ? std::span<const FormAttempt>(kInelasticAttempts) : kStoreAttempts;
   for (const FormAttempt& attempt : attempts) {
     if (attempt.closeness != settings.closeness || arrangement) continue;
-    if (attempt.bounces && !lifts && !enclosure.modes.empty()) continue;  // polyhedra are closer
+    if (attempt.bounces && !lifts) continue;  // costs more than it gives
     limits = {attempt.refinement, attempt.planes, attempt.faces, {}};
     if (attempt.bounces) limits.between = bounce_planes(*impact);
     arrangement = arrange(*impact, limits);

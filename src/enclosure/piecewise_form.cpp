@@ -436,8 +436,8 @@ std::optional<PiecewiseForm> FormSearch::search(const BoundedRow& bounded,
   }
   for (std::size_t i = 0; i < all_.stored.size(); ++i) {
     const double owes = all_.least_stored.empty() ? 0.0 : x(owed(i));
-    const std::int64_t share = rounded(x(store(i)) - owes);
-    form.stores.push_back(all_.least_stored.empty() ? std::max<std::int64_t>(share, 0) : share);
+    const std::int64_t net = rounded(x(store(i)) - owes);
+    form.stores.push_back(all_.least_stored.empty() ? std::max<std::int64_t>(net, 0) : net);
   }
   if (!is_bound(all_, form, bounded)) return std::nullopt;
   return form;

@@ -12,6 +12,20 @@
 
 namespace carom::enclosure {
 
+Integer rounded(double x, int bits) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  Integer value = static_cast<std::int64_t>(std::ldexp(fraction, 53));
+  const int shift = exponent - 53 + bits;
+  if (shift >= 0) return value << static_cast<unsigned>(shift);
+  if (-shift > 60) return Integer(0);
+  const bool negative = value < 0;
+  Integer size = negative ? Integer(-value) : value;
+  size += Integer(1) << static_cast<unsigned>(-shift - 1);
+  size >>= static_cast<unsigned>(-shift);
+  return negative ? Integer(-size) : size;
+}
+
 namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -26,21 +40,6 @@ constexpr double kFlat = 1e-3;         // volume of unit rows: far from dependen
 constexpr unsigned kMostRows = 12;     // whose sets are looked through
 constexpr double kSlippery = 64.0;     // largest friction of rounded data
 constexpr double kAlike = 4096.0;      // largest of rows' responses, times the smallest
-
-/// x 2^bits to the nearest integer.
-Integer rounded(double x, int bits) {
-  int exponent = 0;
-  const double fraction = std::frexp(x, &exponent);
-  Integer value = static_cast<std::int64_t>(std::ldexp(fraction, 53));
-  const int shift = exponent - 53 + bits;
-  if (shift >= 0) return value << static_cast<unsigned>(shift);
-  if (-shift > 60) return Integer(0);
-  const bool negative = value < 0;
-  Integer size = negative ? Integer(-value) : value;
-  size += Integer(1) << static_cast<unsigned>(-shift - 1);
-  size >>= static_cast<unsigned>(-shift);
-  return negative ? Integer(-size) : size;
-}
 
 /// Largest common divisor that is a power of two up to 2^kBits.
 Integer content(const Vector& v) {

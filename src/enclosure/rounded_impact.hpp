@@ -46,10 +46,12 @@ struct RoundedImpact {
   /// What a store gains of an impulse, [stores], and gives back, all times one number.
   std::vector<Integer> least_gain, most_gain;
   Integer whole_gain = 0;
-  /// The guard may end a store's release where upper (row_i . w) >= lower store, [stores]; 0 and 0
-  /// where it may everywhere.
+  /// The guard may end a store's release where upper (row_i . w) >= lower store + impulse . (w -
+  /// start), [stores]; 0 and 0 where it may everywhere.
   struct Guard {
     Integer upper = 0, lower = 0;
+    /// [basis], at most a share of the contact's impulse since the start; empty: none.
+    Vector impulse;
   };
   std::vector<Guard> guard;
   /// Rows of stores: [m] the store of each contact, then [m] those of guards, of speeds instead
@@ -103,6 +105,9 @@ struct RoundedImpact {
 /// stores: contacts with coordinates of their own, whose rows and gains are still to be set.
 std::optional<RoundedImpact> round_impact(const ImpactProblem& problem, bool exact_data = false,
                                           const std::vector<int>& stores = {});
+
+/// x 2^bits to the nearest integer.
+Integer rounded(double x, int bits);
 
 /// RoundedImpact::stored of a problem, rounded up. Laws of impulses and speeds give back what may
 /// be all of the work.

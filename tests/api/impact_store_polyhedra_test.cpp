@@ -57,7 +57,7 @@ std::string text_of(const std::vector<std::string>& words) {
 
 TEST(StorePolyhedra, OfTheRockingBlockEndWhereSamplesDo) {
   ImpactProblem problem = models::build("rocking_block");
-  ImpactSettings sampling = poisson_events(1 << 18);
+  ImpactSettings sampling = poisson_events(1 << 20);
   sampling.epsilon = 0.0;
   for (const double e : {0.25, 0.5}) {
     test::set_restitution(problem, e, e);
@@ -68,13 +68,42 @@ TEST(StorePolyhedra, OfTheRockingBlockEndWhereSamplesDo) {
     EXPECT_EQ(compare_samples(problem, run.samples, 0, set).outside, 0);
     const ImpactSummary& reached = run.summary[0];
     for (std::size_t i = 0; i < 2; ++i) {
-      const double most = reached.normal_velocity_max[i];
+      const double least = reached.normal_velocity_min[i], most = reached.normal_velocity_max[i];
       EXPECT_GE(set.normal_velocity_max[i], most) << e;
-      EXPECT_LE(set.normal_velocity_max[i], most * (1.0 + 1e-4)) << e;
-      EXPECT_GT(set.normal_velocity_min[i], 0.0) << e;  // though the guard ends releases
+      EXPECT_LE(set.normal_velocity_max[i], most * (1.0 + 1e-9)) << e;
+      // Though the guard ends releases; data are rounded.
+      EXPECT_LE(set.normal_velocity_min[i], least * (1.0 + 1e-11)) << e;
+      EXPECT_GE(set.normal_velocity_min[i], least * (1.0 - 1e-9)) << e;
     }
     ASSERT_EQ(set.modes.size(), 1U) << e;
     EXPECT_EQ(set.impossible_modes.size(), 15U) << e;
+  }
+}
+
+/// Where the guard ends no release at all, an outcome is near every corner.
+TEST(StorePolyhedra, OfTheRockingBlockHaveOutcomesForCorners) {
+  ImpactProblem problem = models::build("rocking_block");
+  test::set_restitution(problem, 0.25, 0.25);
+  ImpactSettings sampling = poisson_events(1 << 18);
+  sampling.epsilon = 0.0;
+  const ImpactEnclosure set = enclose_impact(problem, poisson());
+  const ImpactResult run = followed(problem, sampling);
+  EXPECT_EQ(run.summary[0].guarded, 0);
+  ASSERT_EQ(set.modes.size(), 1U);
+  const std::vector<double>& corners = set.modes[0].vertices;
+  // The largest of all directions of (u_A, u_B): of the corners and of the samples.
+  for (int k = 0; k < 64; ++k) {
+    const double a = std::cos(0.1 * k), b = std::sin(0.1 * k);
+    double enclosed = -1.0, reached = -1.0;
+    for (std::size_t v = 0; v < corners.size(); v += 4) {
+      enclosed = std::max(enclosed, a * corners[v] + b * corners[v + 1]);
+    }
+    for (std::int64_t s = 0; s < sampling.samples; ++s) {
+      const double* v = run.samples.velocity.data() + 3 * s;  // x, y, theta
+      reached = std::max(reached, a * (v[1] - 0.5 * v[2]) + b * (v[1] + 0.5 * v[2]));
+    }
+    EXPECT_GE(enclosed, reached - 1e-12) << k;
+    EXPECT_LE(enclosed, reached + 1e-4 * contact_speed(problem)) << k;
   }
 }
 
@@ -159,8 +188,8 @@ TEST(StorePolyhedra, ProveWhatTheySayAndNothingElse) {
   EXPECT_FALSE(proves_enclosure(problem, enclose_impact(inelastic)));
 }
 
-/// Every number of the problem in the text counts, and most of the polyhedra: others belong to rows
-/// that do not hold a vertex alone.
+/// Every number of the problem in the text counts, and more than half of the polyhedra: others
+/// belong to rows that do not hold a vertex alone.
 TEST(StorePolyhedra, ChangedTextsAreRefused) {
   ImpactProblem problem = models::build("rocking_block");
   test::set_restitution(problem, 0.5, 0.5);
@@ -176,35 +205,50 @@ TEST(StorePolyhedra, ChangedTextsAreRefused) {
     return !proves_enclosure(problem, damaged);
   };
   // rows with their scales, start, pushes, energy; 4 coordinates or the number, 2 stores
-  constexpr std::size_t kNumbers = 6, kFirst = 16;
+  constexpr std::size_t kNumbers = 6, kFirst = 24;
   constexpr std::size_t kPieces = kFirst + 4 * (1 + kNumbers) + (1 + 4 + 8) * kNumbers;
   ASSERT_EQ(words[3], "3");
-  for (std::size_t i = 1; i < kPieces; ++i) EXPECT_TRUE(refused(i)) << i << " " << words[i];
+  for (std::size_t i = 1; i < kPieces; ++i) {
+    if (i == 17 || i == 23) continue;  // what the guards' rows have of slip, of which there is none
+    EXPECT_TRUE(refused(i)) << i << " " << words[i];
+  }
   int made = 0, seen = 0;
   for (std::size_t i = kPieces; i < words.size(); i += 1 + words.size() / 400) {
     ++made;
     seen += refused(i) ? 1 : 0;
   }
   EXPECT_GE(made, 100);
-  EXPECT_GE(seen, made * 3 / 4);
+  EXPECT_GE(seen, made * 11 / 20);
 }
 
-/// The guard's bounds stand before the rows of J: upper and lower of each store.
+/// The guard's bounds stand before the rows of J: upper, lower and the impulse's row of each store.
 TEST(StorePolyhedra, GuardsMayNotClaimMore) {
   ImpactProblem problem = models::build("rocking_block");
   test::set_restitution(problem, 0.5, 0.5);
   const ImpactEnclosure set = enclose_impact(problem, poisson());
   const std::vector<std::string> words = words_of(set.invariant);
-  // carom-enclosure 3 | 2 3 rows unit | 2 0 1 bits | upper lower | upper lower
-  constexpr std::size_t kUpper = 12;
-  ASSERT_EQ(words[1], "3");
+  // carom-enclosure 5 | 2 3 rows unit | 2 0 1 bits | upper lower 3 row | upper lower 3 row
+  constexpr std::size_t kUpper = 12, kStore = 6;
+  ASSERT_EQ(words[1], "5");
   ASSERT_EQ(words[8], "2");
-  for (const std::size_t at : {kUpper, kUpper + 2}) {
+  ASSERT_EQ(words[kUpper + 2], "3");
+  for (const std::size_t at : {kUpper, kUpper + kStore}) {
+    // Sixteen times what the store adds to the least speed at which it may end a release, or what
+    // either normal velocity says of the impulse.
+    for (const std::size_t more : {1, 3, 4}) {
+      std::vector<std::string> changed = words;
+      changed[at + more] += "0";
+      ImpactEnclosure damaged = set;
+      damaged.invariant = text_of(changed);
+      EXPECT_FALSE(proves_enclosure(problem, damaged)) << at << " " << more;
+    }
     std::vector<std::string> changed = words;
-    changed[at + 1] += "0";  // sixteen times the least speed at which it may end a release
+    changed[at + 2] = "0";  // no row: then the store alone would have to say it
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(at) + 3,
+                  changed.begin() + static_cast<std::ptrdiff_t>(at) + 6);
     ImpactEnclosure damaged = set;
     damaged.invariant = text_of(changed);
-    EXPECT_FALSE(proves_enclosure(problem, damaged));
+    EXPECT_FALSE(proves_enclosure(problem, damaged)) << at;
   }
 }
 
@@ -226,7 +270,7 @@ TEST(StorePolyhedra, NoSampleLeavesThem) {
   const int seed = test::from_environment("CAROM_TRUST_SEED", 31);
   const int count = test::from_environment("CAROM_TRUST_PROBLEMS", 200);
   test::Generator random(static_cast<std::uint64_t>(seed));
-  int polyhedra = 0, close = 0;
+  int polyhedra = 0, close = 0, by_impulse = 0, by_store = 0;
   for (int k = 0; k < count; ++k) {
     const int contacts = 1 + k % 2;
     const auto flavour = test::kFlavours[static_cast<std::size_t>(random.integer(0, 4))];
@@ -256,11 +300,16 @@ TEST(StorePolyhedra, NoSampleLeavesThem) {
     const double far = std::max(outside.largest, excess(bounds_of(found), bounds_of(set)));
     EXPECT_LE(far, 1e-9 * contact_speed(problem)) << seed << " " << k;
     polyhedra += set.modes.empty() ? 0 : 1;
+    const std::vector<std::string> words = words_of(set.invariant);
+    by_impulse += words[1] == "5" || words[1] == "6";  // what its guards know
+    by_store += contacts == 2 && (words[1] == "3" || words[1] == "4");
     close += !set.modes.empty() && found.normal_velocity_max[0] > 0.0 &&
              set.normal_velocity_max[0] <= 1.001 * found.normal_velocity_max[0];
   }
   EXPECT_GE(polyhedra, count / 2);
   EXPECT_GE(close, count / 4);
+  EXPECT_GE(by_impulse, count / 10);
+  EXPECT_GE(by_store, count / 10);
 }
 
 TEST(StorePolyhedra, AnIntervalsHoldThoseOfItsNumbers) {
