@@ -242,6 +242,38 @@ TEST(SolverObjects, QpsWhoseRowsExcludeEachOtherAreProvenFromAnyStart) {
   }
 }
 
+/// Starts are found for a few problems at once: whole groups, what is left over, and one whose
+/// gradient has no number.
+TEST(SolverObjects, QpsHaveTheBitsThatTheyHaveByThemselves) {
+  std::mt19937_64 random(13);
+  constexpr std::int64_t kProblems = 71;
+  const int n = 19;
+  const int m = 37;
+  SharedQps qps(random, n, m, n);
+  QpSolver solver(qps.one);
+  Values q = normal(random, static_cast<std::size_t>(kProblems * n), 2.0);
+  q[30 * n + 3] = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::uint8_t> held(static_cast<std::size_t>(kProblems * m));
+  for (std::uint8_t& side : held) side = static_cast<std::uint8_t>(random() % 9 / 7);
+  const auto start = held;
+  const QpResult all = solver.solve({kProblems, q, qps.lower, qps.upper}, held);
+  for (std::int64_t p = 0; p < kProblems; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    std::vector<std::uint8_t> own(start.begin() + p * m, start.begin() + (p + 1) * m);
+    const QpResult one =
+        solver.solve({1, std::span(q).subspan(at * n, n), qps.lower, qps.upper}, own);
+    ASSERT_EQ(one.status.data()[0], all.status.data()[p]) << p;
+    ASSERT_EQ(one.status.data()[0], p == 30 ? Status::invalid_input : Status::solved) << p;
+    for (int j = 0; j < n && p != 30; ++j) {
+      ASSERT_EQ(one.solution.data()[j], all.solution.data()[p * n + j]) << p;
+    }
+    for (int i = 0; i < m && p != 30; ++i) {
+      ASSERT_EQ(one.dual.data()[i], all.dual.data()[p * m + i]) << p;
+      ASSERT_EQ(own[static_cast<std::size_t>(i)], held[static_cast<std::size_t>(p * m + i)]) << p;
+    }
+  }
+}
+
 TEST(SolverObjects, QpsTakeTheMemoryOfAResultAgain) {
   std::mt19937_64 random(12);
   SharedQps qps(random, 6, 12, 6);

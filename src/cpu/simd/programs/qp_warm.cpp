@@ -18,7 +18,9 @@ void warm_qps(const QpWarmRange& range) {
   const int rows = task.shape.rows;
   const long size = kernels::values_of<QpKeptLayout>(n, rows);
   const bool shared = range.shared != nullptr;
-  QpWarmActiveSet<Isa> body(task, range.shared, range.workspace);
+  double* const starts = range.workspace + qp_wide_workspace(n, rows);
+  double* const rest = starts + kernels::values_of<QpStartsLayout>(n, rows);
+  QpWarmActiveSet<Isa> body(task, range.shared, range.workspace, starts);
   if (range.keeps) {
     for (std::int64_t p = range.begin; p < range.end; ++p) {
       range.usable[p] = body.keep(p, range.kept + p * size) ? 1 : 0;
@@ -32,15 +34,15 @@ void warm_qps(const QpWarmRange& range) {
     std::uint8_t* held = range.held + p * rows;
     range.taken[p] = 0;
     if (range.usable[shared ? 0 : p] == 0) continue;
-    if (!shared) {
-      double* const own = range.kept + p * size;
-      body.adopt(p, own);
-      body.look_ahead(p + 1 < range.end ? own + size : nullptr, size);
+    if (shared && (p - range.begin) % kStarts == 0) {
+      body.know_starts(p, p + kStarts < range.end ? p + kStarts : range.end);
     }
+    double* const own = range.kept + (shared ? 0 : p * size);
+    if (!shared) body.adopt(p, own);
+    if (p + 1 < range.end) body.look_ahead(p + 1, shared ? nullptr : own + size, size);
     if (!body.solve(p, limit, held)) {
       const bool refuted =
-          body.has_proof() && conclude_refuted<Isa>(task, p, shared ? 0 : p, body,
-                                                    range.workspace + qp_wide_workspace(n, rows));
+          body.has_proof() && conclude_refuted<Isa>(task, p, shared ? 0 : p, body, rest);
       range.taken[p] = refuted ? 1 : 0;
       if (refuted) body.read_held(held);
       continue;

@@ -20,11 +20,12 @@ struct QpWarmRange {
   bool keeps;            ///< fills the three above; what follows is not read
   std::uint8_t* held;    ///< [problems, rows], in and out: 1 at the lower bound, 2 at the upper one
   std::uint8_t* taken;   ///< [problems] 1 where the answer was written
-  double* workspace;     ///< qp_wide_workspace, on a cache line
+  double* workspace;     ///< qp_warm_workspace, on a cache line
 };
 
 CAROM_INLINE constexpr long qp_warm_workspace(long n, long rows) {
-  return qp_wide_workspace(n, rows) + 2 * rows + certificate::qp_judge_workspace(n, rows);
+  return qp_wide_workspace(n, rows) + kernels::values_of<QpStartsLayout>(n, rows) + 2 * rows +
+         certificate::qp_judge_workspace(n, rows);
 }
 
 }  // namespace carom::cpu::simd

@@ -19,11 +19,13 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
   using Shared = QpSharedLayout<double*>;
 
   /// shared: what share() filled, where all problems have the matrices of one, or null. memory:
-  /// qp_wide_workspace, on a cache line.
-  CAROM_INLINE QpWarmActiveSet(const kernels::QpTaskArrays& task, double* shared, double* memory)
+  /// qp_wide_workspace, starts: QpStartsLayout, both on a cache line.
+  CAROM_INLINE QpWarmActiveSet(const kernels::QpTaskArrays& task, double* shared, double* memory,
+                               double* starts)
       : Base(task, memory),
         shared_(shared != nullptr),
         stride_(8L * eights(n_ < rows_ ? n_ : rows_)),
+        starts_(kernels::placed<QpStartsLayout>(starts, n_, rows_)),
         spare_scale_(at_.scale),
         spare_size_(at_.size),
         way_(at_.factor) {
@@ -92,10 +94,27 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
     row_stride_ = shared_ ? columns_ : n_;
   }
 
-  /// What is adopted next, `count` numbers, or null.
-  CAROM_INLINE void look_ahead(const double* next, long count) {
+  /// The problem that is solved next, and the `count` numbers that are then adopted, or null.
+  CAROM_INLINE void look_ahead(long next, const double* kept, long count) {
     ahead_ = Ahead();
-    if (next != nullptr) ahead_.add(next, count);
+    ahead_.add(task_.lower + next * rows_, rows_);
+    ahead_.add(task_.upper + next * rows_, rows_);
+    ahead_.add(task_.vector + next * n_, n_);
+    if (kept != nullptr) ahead_.add(kept, count);
+  }
+
+  /// Where the problems [first, end), at most kStarts that share their matrices, begin: they are
+  /// read once for all.
+  CAROM_INLINE void know_starts(long first, long end) {
+    first_ = first;
+    const int count = static_cast<int>(end - first);
+    for (int w = 0; w < count; ++w) {
+      turn(task_.vector + (first + w) * n_, starts_.push + w * columns_);
+    }
+    Linear::combine_several(eights(n_), n_, count, starts_.push, columns_, inverse_, columns_,
+                            starts_.x, columns_);
+    Linear::combine_several(vectors(), n_, count, starts_.push, columns_, all_.slope, width_,
+                            starts_.value, width_);
   }
 
   /// Problem p by the matrices that were adopted, from the rows that `held` names: 1 at its lower
@@ -107,7 +126,7 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
     iterations_ = 0;
     refuted_ = -1;
     if (!read_limits(p)) return false;
-    const double energy = start();
+    const double energy = start(p);
     if (!(energy < kernels::kInfinity)) return false;
     look();
     know_feasible(kFeasible * kernels::square_root(energy));
@@ -172,7 +191,9 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
     Linear::solve(n_, at_.factor, columns_, at_.pivot_inverse, last_, x);
   }
   [[nodiscard]] CAROM_INLINE double bound_of(int k) const {
-    return at_.sign[k] < 0.0 ? lower_[active_[k]] : upper_[active_[k]];
+    // Which side is as good as random: a choice of addresses is no branch.
+    const double* const bounds = at_.sign[k] < 0.0 ? lower_ : upper_;
+    return bounds[active_[k]];
   }
   /// a_i'x; x: with zeros after its numbers.
   [[nodiscard]] CAROM_INLINE double times(int i, const double* x) const {
@@ -227,14 +248,21 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
   }
 
   /// The minimum without rows: its point in x, in shared problems its rows in `value`; q'P^-1 q.
-  CAROM_INLINE double start() {
-    for (int j = 0; j < n_; ++j) at_.work[j] = -gradient_[j];
-    fill(at_.work + n_, columns_ - n_, 0.0);
-    Linear::combine(eights(n_), n_, at_.work, inverse_, columns_, nullptr, at_.x);
+  CAROM_INLINE double start(long p) {
     if (shared_) {
-      Linear::combine(vectors(), n_, at_.work, all_.slope, width_, nullptr, at_.value);
+      const long at = p - first_;
+      at_.x = starts_.x + at * columns_;
+      at_.value = starts_.value + at * width_;
+      return Linear::dot(eights(n_), starts_.push + at * columns_, at_.x);
     }
+    turn(gradient_, at_.work);
+    Linear::combine(eights(n_), n_, at_.work, inverse_, columns_, nullptr, at_.x);
     return Linear::dot(eights(n_), at_.work, at_.x);
+  }
+  /// to: -q, padded
+  CAROM_INLINE void turn(const double* q, double* to) const {
+    for (int j = 0; j < n_; ++j) to[j] = -q[j];
+    fill(to + n_, columns_ - n_, 0.0);
   }
   /// feasible: what counts as met.
   CAROM_INLINE void know_feasible(double size) {
@@ -255,8 +283,8 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
         const int side = static_cast<int>(sides >> (8 * byte)) & 0xff;
         sides &= ~(std::uint64_t{0xff} << (8 * byte));
         const int row = i + byte;
-        const double bound = side == 1 ? lower_[row] : upper_[row];
-        if (kernels::magnitude(bound) < kernels::kInfinity && lower_[row] != upper_[row]) {
+        const double* const bounds = side == 1 ? lower_ : upper_;
+        if (kernels::magnitude(bounds[row]) < kernels::kInfinity && lower_[row] != upper_[row]) {
           take(row, side == 1 ? -1.0 : 1.0);
         }
       }
@@ -309,9 +337,9 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
   }
   /// to[k]: of active row k.
   CAROM_INLINE void gather_active(const double* from, double* to) const {
-    for (int k = 0; k < count_; k += 8) {
-      Vector::gather(from, active_ + k, count_ - k).store(to + k);
-    }
+    // One by one: some machines gather no faster, others much slower.
+    for (int k = 0; k < count_; ++k) to[k] = from[active_[k]];
+    pad(to);
   }
   /// By Gauss and Jordan's method. False where the active rows depend on each other.
   CAROM_INLINE bool invert() {
@@ -378,15 +406,24 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
     const Vector apart = places_from(first, first + Steps);
     const Vector inside(0.5 * Steps);
     const Vector zero(0.0);
+    // Held, as the compiler cannot know that `row` is none of them; one place more, as 0 is none.
+    Vector taken[Steps][Eights + 1];
+    for (int s = 0; s < Steps; ++s) {
+      for (int v = 0; v < Eights; ++v) {
+        taken[s][v] = zero - Vector::load(done + s * columns_ + 8 * v);
+      }
+    }
     for (int c = begin; c < end; ++c) {
       double* row = at_.inverse + c * columns_;
       Vector by[Steps];
-      for (int s = 0; s < Steps; ++s) by[s] = Vector(-row[first + s]);
+      for (int s = 0; s < Steps; ++s) by[s] = Vector(row[first + s]);
       for (int v = 0; v < eights_of<Eights>(); ++v) {
         Vector own = Vector::load(row + 8 * v);
         if (v == first / 8) own = Vector::where_greater(inside, apart, zero, own);
         for (int s = 0; s < Steps; ++s) {
-          own = fused(by[s], Vector::load(done + s * columns_ + 8 * v), own);
+          const Vector part =
+              Eights > 0 ? taken[s][v] : zero - Vector::load(done + s * columns_ + 8 * v);
+          own = fused(by[s], part, own);
         }
         own.store(row + 8 * v);
       }
@@ -411,6 +448,7 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
       Linear::combine(eights(count_), count_, at_.entry, at_.inverse, columns_, nullptr,
                       at_.multiplier);
       dropped = false;
+      if (!has_wrong_sign()) return;
       for (int k = count_ - 1; k >= 0; --k) {
         if (!(at_.multiplier[k] * at_.sign[k] < 0.0)) continue;
         remove(k);
@@ -418,6 +456,13 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
         dropped = true;
       }
     }
+  }
+  [[nodiscard]] CAROM_INLINE bool has_wrong_sign() const {
+    Vector least(0.0);
+    for (int k = 0; k < count_; k += 8) {
+      least = smaller(Vector::load(at_.multiplier + k) * Vector::load(at_.sign + k), least);
+    }
+    return Vector::any_greater(Vector(0.0), least);
   }
   /// Values of the rows, and the point where those do not do without it.
   CAROM_INLINE void know_values() {
@@ -502,6 +547,8 @@ class QpWarmActiveSet : public QpWideRows<Isa, QpWarmActiveSet<Isa>> {
   bool equations_ = false;
   long stride_;  // of A' of the active rows
   int row_ = 0;  // that was reached
+  QpStartsLayout<double*> starts_;
+  long first_ = 0;  // problem in starts_
   double* spare_scale_;
   double* spare_size_;
   double* way_;  // P^-1 a of each active row, or of each row

@@ -38,8 +38,8 @@ class QpWideJudge {
         count_(answer.count),
         row_rounding_(certificate::sum_rounding(n_)),
         column_rounding_(certificate::sum_rounding(static_cast<long>(n_) + rows_)) {
-    for (long j = 0; j < columns_; ++j) q_[j] = j < n_ ? answer.gradient[j] : 0.0;
-    for (long i = 0; i < width_; ++i) y_[i] = 0.0;
+    for_row(answer.gradient, [&](long v, const Vector& q) { q.store(q_ + v); });
+    for (long v = 0; v < width_; v += 8) Vector(0.0).store(y_ + v);
     std::uint64_t marks[kLargestWideRows / 64] = {};
     for (int k = 0; k < count_; ++k) {
       const int i = answer.active[k];
@@ -74,30 +74,62 @@ class QpWideJudge {
   static constexpr double kGapShare = 1e-3;  // these as well
   static constexpr double kComputedZero = 8.0;
   static constexpr double kHiddenDatum = 1e-3;
+  static constexpr int kFew = 4;
   static constexpr int kAtOnce = Isa::kWidth == 8 ? 4 : 2;  // eights whose sums run together
 
   /// P x, A x and A'y, and the sizes of their terms.
   CAROM_INLINE void multiply() {
     add_terms(at_.hessian, columns_, bent_, column_size_);
     add_terms(at_.matrix, width_, at_.value, row_size_);
+    if (!sparse_) {
+      long v = 0;
+      for (; v + 8 * kAtOnce <= columns_; v += 8 * kAtOnce) add_pull<kAtOnce>(v);
+      for (; v < columns_; v += 8) add_pull<1>(v);
+      return;
+    }
     for (long v = 0; v < columns_; v += 8) Vector(0.0).store(pull_ + v);
     double* __restrict pull = pull_;
     double* __restrict size = column_size_;
     for (int t = 0; t < count_; ++t) {
-      const int i = listed_[t];
-      if (!sparse_) {
-        const Vector y(y_[i]);
-        for_row(row_of_(i), [&](long v, const Vector& a) {
-          const Vector term = a * y;
-          (Vector::load(pull + v) + term).store(pull + v);
-          (Vector::load(size + v) + magnitude(term)).store(size + v);
-        });
-        continue;
-      }
-      for_terms(i, [&](int j, double term) {
+      for_terms(listed_[t], [&](int j, double term) {
         pull[j] += term;
         size[j] += kernels::magnitude(term);
       });
+    }
+  }
+  /// Of 8 Count columns from v on. known_y_: whether their q explains a multiplier.
+  template <int Count>
+  CAROM_INLINE void add_pull(long v) {
+    Vector sum[Count];
+    Vector sizes[Count];
+    Vector given[Count];
+    for (int b = 0; b < Count; ++b) {
+      sum[b] = Vector(0.0);
+      sizes[b] = Vector::load(column_size_ + v + 8 * b);
+      given[b] = magnitude(Vector::load(q_ + v + 8 * b));
+    }
+    const bool whole = v + 8 * Count <= n_;
+    for (int t = 0; t < count_; ++t) {
+      const int i = listed_[t];
+      const double* row = row_of_(i) + v;
+      const Vector y(y_[i]);
+      Vector met(0.0);
+      for (int b = 0; b < Count; ++b) {
+        const Vector a = whole || v + 8 * b + 8 <= n_
+                             ? Vector::load(row + 8 * b)
+                             : Vector::load_first(row + 8 * b, static_cast<int>(n_ - v) - 8 * b);
+        const Vector term = a * y;
+        const Vector own = magnitude(term);
+        sum[b] = sum[b] + term;
+        sizes[b] = sizes[b] + own;
+        met = larger(reached(own, given[b]), met);
+      }
+      const bool before = v > 0 && known_y_[i] != 0.0;
+      known_y_[i] = before || Vector::any_greater(met, Vector(0.0)) ? 1.0 : 0.0;
+    }
+    for (int b = 0; b < Count; ++b) {
+      sum[b].store(pull_ + v + 8 * b);
+      sizes[b].store(column_size_ + v + 8 * b);
     }
   }
   /// f(v, of eight numbers of a row) for v = 0, 8, ..., with zeros after the last one.
@@ -151,10 +183,17 @@ class QpWideJudge {
   /// QpScales::explain. False where unknowns are left, for QpJudge.
   CAROM_INLINE bool explain() {
     for (long j = 0; j < columns_; ++j) known_x_[j] = at_.x[j] != 0.0 ? 0.0 : 1.0;
-    for (int t = 0; t < count_; ++t) known_y_[listed_[t]] = 0.0;
     // Nothing but zeros is known: the data are what is given.
     for (long v = 0; v < columns_; v += 8) magnitude(Vector::load(q_ + v)).store(column_datum_ + v);
-    for (long v = 0; v < width_; v += 8) seed(v).store(row_datum_ + v);
+    if (q_explains_all()) {
+      know_all();
+      return true;
+    }
+    for (int t = 0; t < count_ && sparse_; ++t) known_y_[listed_[t]] = 0.0;
+    for (long v = 0; v < width_; v += 8) {
+      seed(Vector::load(at_.lower + v), Vector::load(at_.upper + v), Vector::load(row_size_ + v))
+          .store(row_datum_ + v);
+    }
     for (int round = 0; round <= n_ + rows_; ++round) {
       const bool at_once = round == 0 && !sparse_;
       const double before = known();
@@ -173,42 +212,43 @@ class QpWideJudge {
     }
     return false;
   }
+  /// Mostly so: its first few numbers explain x, and those of an active row's columns its
+  /// multiplier.
+  CAROM_INLINE bool q_explains_all() {
+    if (sparse_) return false;
+    bool all = false;
+    for (int k = 0; k < n_ && k < kFew && !all; ++k) {
+      all = reach_from(column_of(k), column_datum_[k]);
+    }
+    for (int t = 0; t < count_; ++t) all = all && known_y_[listed_[t]] != 0.0;
+    return all;
+  }
   CAROM_INLINE void know_all() {
     for (long v = 0; v < columns_; v += 8) {
       (magnitude(Vector::load(q_ + v)) + Vector::load(column_size_ + v)).store(column_datum_ + v);
     }
-    for (long v = 0; v < width_; v += 8) {
-      (seed(v) + Vector::load(row_size_ + v)).store(row_datum_ + v);
-    }
   }
-  /// What the bounds of eight rows explain.
-  CAROM_INLINE Vector seed(long v) const {
+  /// What the bounds of rows explain.
+  CAROM_INLINE static Vector seed(const Vector& lower, const Vector& upper, const Vector& size) {
     const Vector zero(0.0);
-    const Vector most = Vector(2.0) * Vector::load(row_size_ + v);
-    const Vector l = magnitude(Vector::load(at_.lower + v));
-    const Vector u = magnitude(Vector::load(at_.upper + v));
+    const Vector most = Vector(2.0) * size;
+    const Vector l = magnitude(lower);
+    const Vector u = magnitude(upper);
     return larger(Vector::where_greater(l, most, zero, l), Vector::where_greater(u, most, zero, u));
   }
-  /// Marks the unknowns that the data explain: mostly all of them, each by the first that it meets.
+  /// Marks what the data explain of x.
   CAROM_INLINE void reach() {
-    constexpr int kFew = 4;
-    // Mostly the first few numbers explain all: bounds of active rows, then q.
     bool all = false;
     for (int t = 0; t < count_ && !all; ++t) {
       all = reach_from(row_of_(listed_[t]), row_datum_[listed_[t]]);
     }
-    int k = 0;
-    for (; k < n_ && k < kFew && !all; ++k) all = reach_from(column_of(k), column_datum_[k]);
     if (!all) {
       all = true;
       for (int j = 0; j < n_; ++j) {
         if (known_x_[j] == 0.0) all = reach_by_rows(j) && all;
       }
     }
-    for (; k < n_ && !all; ++k) all = reach_from(column_of(k), column_datum_[k]);
-    for (int t = 0; t < count_; ++t) {
-      if (reached_by_columns(listed_[t])) known_y_[listed_[t]] = 1.0;
-    }
+    for (int k = kFew; k < n_ && !all; ++k) all = reach_from(column_of(k), column_datum_[k]);
   }
   [[nodiscard]] CAROM_INLINE const double* column_of(int k) const {
     return at_.hessian + k * columns_;
@@ -364,7 +404,11 @@ class QpWideJudge {
     for (long v = 0; v < width_; v += 8) zero.store(known_y_ + v);
     for (int t = 0; t < count_; ++t) known_y_[listed_[t]] = largest_share(row_of_(listed_[t]));
     for (long v = 0; v < columns_; v += 8) judge_columns(v);
-    for (long v = 0; v < width_; v += 8) judge_rows(v);
+    pack();
+    for (long t = 0; t < count_; t += 8) judge_rows(packed(t));
+    for (long v = 0; v < width_; v += 8) {
+      if (has_close(v)) judge_rows(rows_at(v));
+    }
     double gap = 0.0;
     double terms = 0.0;
     double bend = 0.0;
@@ -416,35 +460,73 @@ class QpWideJudge {
     add(missed(sum, size, unit_of(datum, own, size + own, column_rounding_), column_rounding_));
     add(beyond_reach(size, datum, column_rounding_));
   }
-  CAROM_INLINE void judge_rows(long v) {
+  /// Eight rows.
+  struct Rows {
+    Vector value, lower, upper, y, size, share;
+  };
+  CAROM_INLINE Rows rows_at(long v) const {
+    return {Vector::load(at_.value + v), Vector::load(at_.lower + v), Vector::load(at_.upper + v),
+            Vector::load(y_ + v),        Vector::load(row_size_ + v), Vector::load(known_y_ + v)};
+  }
+  /// Those with a multiplier, side by side; after them rows of which there is nothing to say.
+  CAROM_INLINE void pack() {
+    for (int t = 0; t < count_; ++t) {
+      const int i = listed_[t];
+      packed_[0][t] = at_.value[i];
+      packed_[1][t] = at_.lower[i];
+      packed_[2][t] = at_.upper[i];
+      packed_[3][t] = y_[i];
+      packed_[4][t] = row_size_[i];
+      packed_[5][t] = known_y_[i];
+    }
+    for (int t = count_; t % 8 != 0; ++t) {
+      for (auto& part : packed_) part[t] = 0.0;
+      packed_[1][t] = -1.0;
+      packed_[2][t] = 1.0;
+    }
+  }
+  CAROM_INLINE Rows packed(long t) const {
+    return {Vector::load(packed_[0] + t), Vector::load(packed_[1] + t),
+            Vector::load(packed_[2] + t), Vector::load(packed_[3] + t),
+            Vector::load(packed_[4] + t), Vector::load(packed_[5] + t)};
+  }
+  /// Whether one of eight rows without a multiplier is not inside its bounds by more than rounding.
+  [[nodiscard]] CAROM_INLINE bool has_close(long v) const {
     const Vector zero(0.0);
+    const Vector one(1.0);
     const Vector value = Vector::load(at_.value + v);
-    const Vector lower = Vector::load(at_.lower + v);
-    const Vector upper = Vector::load(at_.upper + v);
-    const Vector y = Vector::load(y_ + v);
-    judge_side(v, upper, value, larger(y, zero));
-    judge_side(v, zero - lower, zero - value, larger(zero - y, zero));
-    const Vector size = Vector::load(row_size_ + v);
-    const Vector rounding = Vector(row_rounding_) * size;
-    const Vector beyond = beyond_reach(size, Vector::load(row_datum_ + v), row_rounding_);
-    add(Vector::where_greater(upper - value, rounding,
-                              Vector::where_greater(value - lower, rounding, zero, beyond),
+    const Vector rounding = Vector(row_rounding_) * Vector::load(row_size_ + v);
+    const Vector open = Vector::where_greater(magnitude(Vector::load(y_ + v)), zero, zero, one);
+    const Vector below =
+        Vector::where_greater(Vector::load(at_.upper + v) - value, rounding, zero, open);
+    const Vector above =
+        Vector::where_greater(value - Vector::load(at_.lower + v), rounding, zero, open);
+    return Vector::any_greater(larger(below, above), zero);
+  }
+  CAROM_INLINE void judge_rows(const Rows& at) {
+    const Vector zero(0.0);
+    const Vector datum = seed(at.lower, at.upper, at.size) + at.size;
+    judge_side(at, datum, at.upper, at.value, larger(at.y, zero));
+    judge_side(at, datum, zero - at.lower, zero - at.value, larger(zero - at.y, zero));
+    const Vector rounding = Vector(row_rounding_) * at.size;
+    const Vector beyond = beyond_reach(at.size, datum, row_rounding_);
+    add(Vector::where_greater(at.upper - at.value, rounding,
+                              Vector::where_greater(at.value - at.lower, rounding, zero, beyond),
                               beyond));
   }
-  CAROM_INLINE void judge_side(long v, const Vector& bound, const Vector& value,
-                               const Vector& multiplier) {
+  CAROM_INLINE void judge_side(const Rows& at, const Vector& datum, const Vector& bound,
+                               const Vector& value, const Vector& multiplier) {
     const Vector zero(0.0);
     const Vector one(1.0);
     const Vector infinity(kernels::kInfinity);
-    const Vector weight = multiplier * Vector::load(known_y_ + v);
+    const Vector weight = multiplier * at.share;
     // Mostly no row lies beyond its bound or presses on it.
     if (!Vector::any_greater(value, bound) && !Vector::any_greater(weight, zero)) return;
     const Vector there = Vector::where_greater(infinity, magnitude(bound), one, zero);
     const Vector limit = Vector::where_greater(there, zero, bound, zero);
     const Vector own = magnitude(limit);
-    const Vector size = own + Vector::load(row_size_ + v);
-    const Vector unit =
-        unit_of(larger(own, Vector::load(row_datum_ + v)), own, size, row_rounding_);
+    const Vector size = own + at.size;
+    const Vector unit = unit_of(larger(own, datum), own, size, row_rounding_);
     const Vector slack = missed(value - limit, size, unit, row_rounding_);
     add(there * Vector::where_greater(value, limit, slack, zero));
     add(there * weight * slack);
@@ -489,21 +571,20 @@ class QpWideJudge {
       const Vector rounding = Vector(column_rounding_) * Vector::load(column_size_ + v);
       found = larger(hidden(magnitude(Vector::load(q_ + v)), rounding), found);
     }
-    for (long v = 0; v < width_; v += 8) {
-      const Vector rounding = Vector(row_rounding_) * Vector::load(row_size_ + v);
+    const auto look_at = [&](const Rows& at) {
+      const Vector rounding = Vector(row_rounding_) * at.size;
       const auto side = [&](const Vector& bound, const Vector& slack) {
-        Vector on =
-            Vector::where_greater(slack, rounding, zero, hidden(magnitude(bound), rounding));
-        if (leaning == Leaning::by_active_rows) {
-          on = Vector::where_greater(magnitude(Vector::load(y_ + v)), zero, zero, on);
-        }
-        found = larger(on, found);
+        found =
+            larger(Vector::where_greater(slack, rounding, zero, hidden(magnitude(bound), rounding)),
+                   found);
       };
-      const Vector value = Vector::load(at_.value + v);
-      const Vector lower = Vector::load(at_.lower + v);
-      const Vector upper = Vector::load(at_.upper + v);
-      side(upper, upper - value);
-      side(lower, value - lower);
+      side(at.upper, at.upper - at.value);
+      side(at.lower, at.value - at.lower);
+    };
+    if (leaning == Leaning::by_active_rows) {
+      for (long t = 0; t < count_; t += 8) look_at(packed(t));
+    } else {
+      for (long v = 0; v < width_; v += 8) look_at(rows_at(v));
     }
     return found.sum() > 0.0;
   }
@@ -521,6 +602,7 @@ class QpWideJudge {
   Vector worst_{0.0};
   Vector close_{1.0};
   int listed_[kLargestWideVariables];
+  double packed_[6][kLargestWideVariables];
   // Of columns.
   double* bent_ = at_.step;
   double* pull_ = at_.work;

@@ -87,4 +87,20 @@ struct QpSharedLayout {
   }
 };
 
+/// Where problems of one P and one A begin, a few at a time.
+inline constexpr int kStarts = 4;
+template <class Memory>
+struct QpStartsLayout {
+  Memory push, x;  ///< -q and -P^-1 q, [kStarts, columns]
+  Memory value;    ///< A x, [kStarts, width]
+
+  QpStartsLayout() = default;
+  CAROM_INLINE constexpr QpStartsLayout(kernels::Arena<Memory>& arena, long n, long rows) {
+    for (Memory* part : {&push, &x}) {
+      *part = arena.take(8L * kStarts * eights(static_cast<int>(n)));
+    }
+    value = arena.take(8L * kStarts * eights(static_cast<int>(rows)));
+  }
+};
+
 }  // namespace carom::cpu::simd

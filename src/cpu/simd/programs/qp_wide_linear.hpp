@@ -135,6 +135,31 @@ struct Wide {
     }
   }
 
+  /// combine() of zeros for `several` factors and results, `apart` and `width` from the next.
+  static CAROM_INLINE void combine_several(int vectors, int count, int several,
+                                           const double* factor, long apart, const double* rows,
+                                           long stride, double* to, long width) {
+    constexpr int kTogether = Isa::kWidth == 8 ? 4 : 2;
+    constexpr int kEights = kTogether / 2;
+    int w = 0;
+    for (; w + kTogether <= several; w += kTogether) {
+      const double* const by = factor + w * apart;
+      double* const result = to + w * width;
+      int v = 0;
+      for (; v + kEights <= vectors; v += kEights) {
+        several_block<kTogether, kEights>(count, by, apart, rows + 8L * v, stride, result + 8L * v,
+                                          width);
+      }
+      for (; v < vectors; ++v) {
+        several_block<kTogether, 1>(count, by, apart, rows + 8L * v, stride, result + 8L * v,
+                                    width);
+      }
+    }
+    for (; w < several; ++w) {
+      combine(vectors, count, factor + w * apart, rows, stride, nullptr, to + w * width);
+    }
+  }
+
   /// rows[k] += (factor[k] share) row for k < count.
   static CAROM_INLINE void add_outer(int vectors, int count, const double* factor, double share,
                                      const double* row, double* rows, long stride) {
@@ -356,6 +381,37 @@ struct Wide {
       }
     }
     for (int b = 0; b < Count; ++b) (even[b] + odd[b]).store(to + at + 8 * b);
+  }
+
+  /// The sums of combine_block.
+  template <int Several, int Count>
+  static CAROM_INLINE void several_block(int count, const double* factor, long apart,
+                                         const double* rows, long stride, double* to, long width) {
+    Vector sum[2][Several][Count];
+    for (auto& half : sum) {
+      for (auto& own : half) {
+        for (Vector& s : own) s = Vector(0.0);
+      }
+    }
+    const auto add = [&](int k, auto& half) {
+      Vector row[Count];
+      for (int b = 0; b < Count; ++b) row[b] = Vector::load(rows + k * stride + 8 * b);
+      for (int w = 0; w < Several; ++w) {
+        const Vector by(factor[w * apart + k]);
+        for (int b = 0; b < Count; ++b) half[w][b] = fused(by, row[b], half[w][b]);
+      }
+    };
+    int k = 0;
+    for (; k + 2 <= count; k += 2) {
+      add(k, sum[0]);
+      add(k + 1, sum[1]);
+    }
+    if (k < count) add(k, sum[0]);
+    for (int w = 0; w < Several; ++w) {
+      for (int b = 0; b < Count; ++b) {
+        (sum[0][w][b] + sum[1][w][b]).store(to + w * width + 8 * b);
+      }
+    }
   }
 
   template <int Count>
