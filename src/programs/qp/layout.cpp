@@ -16,10 +16,23 @@ QpArrays problem_of(const QpBatch& batch, std::int64_t problem) {
 
 namespace {
 
-/// bits[e] collects the bits of values[e]: those of a number other than zero.
-void collect_bits(const double* __restrict values, std::size_t count,
+/// bits[e] collects the bits of entry e of all problems: those of a number other than zero.
+void collect_bits(const double* values, std::int64_t problems, std::size_t count,
                   std::uint64_t* __restrict bits) {
-  for (std::size_t e = 0; e < count; ++e) bits[e] |= std::bit_cast<std::uint64_t>(values[e]);
+  constexpr std::int64_t kTogether = 4;
+  std::int64_t p = 0;
+  const auto of = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  for (; p + kTogether <= problems && count > 0; p += kTogether) {
+    const double* __restrict a = values + static_cast<std::size_t>(p) * count;
+    const double* __restrict b = a + count;
+    const double* __restrict c = b + count;
+    const double* __restrict d = c + count;
+    for (std::size_t e = 0; e < count; ++e) bits[e] |= of(a[e]) | of(b[e]) | of(c[e]) | of(d[e]);
+  }
+  for (; p < problems && count > 0; ++p) {
+    const double* __restrict a = values + static_cast<std::size_t>(p) * count;
+    for (std::size_t e = 0; e < count; ++e) bits[e] |= of(a[e]);
+  }
 }
 
 /// Rows with l = u and those with a finite l or u otherwise.
@@ -50,10 +63,11 @@ QpPattern::QpPattern(const QpBatch& batch)
   std::vector<std::uint64_t> equal(sides.size(), 0);
   const std::size_t from_a = sides.size() * static_cast<std::size_t>(batch.variables);
   const std::size_t from_c = nonzero.size() - from_a;
+  const QpArrays all = problem_of(batch, 0);
+  collect_bits(all.matrix, batch.problems, from_a, entries.data());
+  collect_bits(all.cone_matrix, batch.problems, from_c, entries.data() + from_a);
   for (std::int64_t p = 0; p < batch.problems; ++p) {
     const QpArrays arrays = problem_of(batch, p);
-    collect_bits(arrays.matrix, from_a, entries.data());
-    collect_bits(arrays.cone_matrix, from_c, entries.data() + from_a);
     collect_sides(arrays.lower, arrays.upper, sides.size(), lower.data(), upper.data(),
                   equal.data());
   }

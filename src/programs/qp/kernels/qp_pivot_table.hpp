@@ -271,6 +271,8 @@ class QpPivotTable {
     }
   }
 
+  static constexpr int kSums = 4;  // at once: they share what they are made of
+
   /// Count: of the row's nonzero entries where it is known in advance, or 0.
   template <int Count, class Data>
   CAROM_INLINE void fill_row(const Data& matrix, int i) {
@@ -280,25 +282,49 @@ class QpPivotTable {
     const int count = Count > 0 ? Count : m.shape.row_first[i + 1] - m.shape.row_first[i];
     V entry[Count > 0 ? Count : (N > 0 ? N : kLargestPivotTableVariables)];
     for (int t = 0; t < count; ++t) entry[t] = matrix[static_cast<long>(i) * n + column[t]];
-    V row[N > 0 ? N : kLargestPivotTableVariables];
-    for (int j = 0; j < n; ++j) row[j] = V(0.0);
-    for (int t = 0; t < count; ++t) {
-      for (int j = 0; j < n; ++j) row[j] = fused(entry[t], m.inverse[column[t] * n + j], row[j]);
-    }
     const Memory mine = m.through + static_cast<long>(i) * n;
-    for (int j = 0; j < n; ++j) mine[j] = row[j];
+    int first = 0;
+    for (; first + kSums <= n; first += kSums) {
+      take_through<kSums>(entry, column, count, first, mine);
+    }
+    for (; first < n; ++first) take_through<1>(entry, column, count, first, mine);
     V size(0.0);
     for (int t = 0; t < count; ++t) size = fused(entry[t], mine[column[t]], size);
     const V scale = select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
     m.scale[i] = scale;
     for (int t = 0; t < count; ++t) entry[t] = entry[t] * scale;
-    for (int j = 0; j < n; ++j) mine[j] = row[j] * scale;
-    for (int j = 0; j <= i; ++j) {
-      const Memory other = m.through + static_cast<long>(j) * n;
-      V sum(0.0);
-      for (int t = 0; t < count; ++t) sum = fused(entry[t], other[column[t]], sum);
-      m.table[triangle(i) + j] = sum;
+    for (int j = 0; j < n; ++j) mine[j] = mine[j] * scale;
+    int j = 0;
+    for (; j + kSums <= i + 1; j += kSums) take_products<kSums>(entry, column, count, i, j);
+    for (; j <= i; ++j) take_products<1>(entry, column, count, i, j);
+  }
+  /// to[first ...], Sums numbers of a row of A P^-1: each sum as one by one.
+  template <int Sums>
+  CAROM_INLINE void take_through(const V* entry, const int* column, int count, int first,
+                                 const Memory& to) const {
+    const int n = variables();
+    V sum[Sums];
+    for (V& s : sum) s = V(0.0);
+    for (int t = 0; t < count; ++t) {
+      const Memory from = parts_.inverse + (column[t] * n + first);
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(entry[t], from[s], sum[s]);
     }
+    for (int s = 0; s < Sums; ++s) to[first + s] = sum[s];
+  }
+  /// Entries (i, first ...) of the table, likewise.
+  template <int Sums>
+  CAROM_INLINE void take_products(const V* entry, const int* column, int count, int i,
+                                  int first) const {
+    const int n = variables();
+    const Memory other = parts_.through + static_cast<long>(first) * n;
+    V sum[Sums];
+    for (V& s : sum) s = V(0.0);
+    for (int t = 0; t < count; ++t) {
+      for (int s = 0; s < Sums; ++s) {
+        sum[s] = fused(entry[t], other[static_cast<long>(s) * n + column[t]], sum[s]);
+      }
+    }
+    for (int s = 0; s < Sums; ++s) parts_.table[triangle(i) + first + s] = sum[s];
   }
 
   template <bool Both, int Count>
