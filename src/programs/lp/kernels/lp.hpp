@@ -171,6 +171,7 @@ class LpSolver {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr int kAttempts = 3;
   static constexpr double kDrift = 1e-3;     // of the tolerance: asks for a new inverse
+  static constexpr double kSure = 1e-4;      // of the tolerance: a small problem is not asked again
   static constexpr int kDoubtedPairs = 192;  // what LpFinish takes whatever bounds are there
   static constexpr double kDust = Simplex<Lanes, PaddedRows, PaddedColumns>::kDust;
   static constexpr double kCoarseDust = 1e-9;  // of a basis that is nearly singular
@@ -180,10 +181,12 @@ class LpSolver {
   /// problems that Lemke's method takes.
   CAROM_INLINE LpAnswer doubted(LpAnswer answer) const {
     const bool sharp = answer.residual <= kDrift * arrays_.tolerance;
-    if (answer.status == Status::solved && !(sharp && !simplex_.mixed())) {
+    const bool small = 2 * m_ + 3 * n_ <= kDoubtedPairs;
+    const bool sure = small ? answer.residual <= kSure * arrays_.tolerance : sharp;
+    if (answer.status == Status::solved && !(sure && !simplex_.mixed())) {
       answer.status = Status::inaccurate;
     }
-    if (answer.status == Status::unbounded && !sharp && 2 * m_ + 3 * n_ <= kDoubtedPairs) {
+    if (answer.status == Status::unbounded && !sharp && small) {
       answer.status = Status::numerical_error;
     }
     return answer;
