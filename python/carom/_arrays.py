@@ -73,10 +73,10 @@ def require_symmetric(field: str, matrices: np.ndarray) -> None:
     with np.errstate(invalid="ignore"):  # not a number is a problem's own matter
         apart = np.abs(matrices - other) > 1e-9 * np.maximum(np.abs(matrices), np.abs(other))
     if apart.any():
-        *problem, i, j = map(int, np.argwhere(apart)[0])
-        before = "".join(f"{k}, " for k in problem)
-        raise refuse(f"{field}[{before}{i}, {j}]", f"{matrices[(*problem, i, j)]:g}",
-                     f"must be equal to {field}[{before}{j}, {i}], {matrices[(*problem, j, i)]:g}")  # fmt: skip
+        place = tuple(map(int, np.argwhere(apart)[0]))
+        mirror = (*place[:-2], place[-1], place[-2])
+        value, opposite = ", ".join(map(str, place)), ", ".join(map(str, mirror))
+        raise refuse(f"{field}[{value}]", f"{matrices[place]:g}", f"must be equal to {field}[{opposite}], {matrices[mirror]:g}")
 
 
 class Batch:
