@@ -186,8 +186,8 @@ class QpScales {
                         ///< known unknowns
   };
 
-  /// What the bounds of a cone's rows explain together: where they lie about on the boundary, as
-  /// those of t >= |x|^2 do, every term moves the slack across it, however small beside them.
+  /// What the bounds of a cone's rows explain together. If the vector of bounds is near the cone's
+  /// boundary, as for t >= |x|^2, small terms decide on which side the slack lies.
   CAROM_INLINE V cone_seed(const kernels::QpConeSpan& cone) const {
     using kernels::larger;
     using kernels::magnitude;
