@@ -25,6 +25,7 @@ struct LpAnswer {
   Status status;
   int pivots;
   double residual;
+  bool left = false;  ///< y proves infeasibility but for rounding, and is written for LpFinish
   [[nodiscard]] CAROM_INLINE bool answered() const {
     return status == Status::solved || status == Status::inaccurate;
   }
@@ -50,7 +51,7 @@ CAROM_CALL void write_lp(const Lanes& lanes, const LpArrays& arrays, long k, con
     if (arrays.farkas != nullptr) {
       arrays.farkas[k * m + i] = answer.status == Status::infeasible ? farkas[i] : nan;
     }
-    arrays.dual[k * m + i] = answer.answered() ? y[i] : nan;
+    arrays.dual[k * m + i] = answer.answered() || answer.left ? y[i] : nan;
   });
   lanes.for_each(1, [&](int) {
     arrays.objective[k] = objective;
@@ -241,7 +242,7 @@ class LpSolver {
         }
         if (proven && !by_rounding_) {
           by_rounding_ = true;
-          copy(multipliers_, y);
+          lanes_.for_each(m_, [&](int i) { y[i] = multipliers_[i]; });
         }
         if (packed || !simplex_.refine_prices()) return kInfinity;
         simplex_.read_prices(multipliers_);
@@ -294,17 +295,12 @@ class LpSolver {
     return certificate_.residual(x, y);
   }
 
-  CAROM_CALL void write(long k, const LpAnswer& answer) {
+  CAROM_CALL void write(long k, LpAnswer answer) {
     double* x = arrays_.solution + k * n_;
     double* y = arrays_.dual + k * m_;
-    const bool left = by_rounding_ && answer.status == Status::numerical_error;
-    if (left) copy(y, multipliers_);
+    answer.left = by_rounding_ && answer.status == Status::numerical_error;
     write_lp(lanes_, arrays_, k, answer, x, y, multipliers_, direction_,
              answer.answered() ? certificate_.objective() : kNan);
-    if (left) copy(multipliers_, y);
-  }
-  CAROM_CALL void copy(const double* from, double* to) const {
-    lanes_.for_each(m_, [&](int i) { to[i] = from[i]; });
   }
   const Lanes& lanes_;
   const LpArrays& arrays_;
@@ -313,7 +309,7 @@ class LpSolver {
   typename Simplex<Lanes, PaddedRows, PaddedColumns>::Certificate certificate_;
   double* multipliers_;       // [m]
   double* direction_;         // [n]
-  bool by_rounding_ = false;  ///< y, left for LpFinish, proves infeasibility but for rounding
+  bool by_rounding_ = false;  ///< as LpAnswer::left
 };
 
 }  // namespace carom::kernels
