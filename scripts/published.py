@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/published.md: what the five papers print, beside what the gallery computes.
+"""Writes docs/reference/published.md: the numbers of the five papers, compared with those that the gallery computes.
 
     scripts/published.py            PYTHONPATH has the package carom
 
@@ -23,11 +23,11 @@ HEADER = """# Published numbers
 
 <!-- Written by scripts/published.py -->
 
-Every number and statement of the five papers that carom can compute, beside carom's. "Allowed" is the largest difference with which a row counts as reproduced; the gallery's scripts assert it, and where a row
-is **not reproduced** that it differs by more. Times are those of one machine each, and are not compared. Why a slip is a slip: [errata](../errata.md).
+All numbers and statements of the five papers that carom can compute, compared with carom's results. A row is reproduced if the difference is at most "allowed". The gallery's scripts assert this, and for a row that
+is **not reproduced** that the difference is larger. Times are from different machines and are not compared. Errors of the papers are explained in the [errata](../errata.md).
 
-Not computed: drawings without numbers (Halm and Posa's Figures 4 and 5, whose outcomes are those of 10 and 11; Or and Rimon's places of contacts, which are not printed), measured points (Or and Rimon's Figure 7), and
-the count of curves of the spatial paper's section 4.2. Varkonyi's white region of Figure 3 is bounded from both sides, not drawn.
+Not computed: drawings without numbers (Halm and Posa's Figures 4 and 5, whose outcomes are those of 10 and 11; Or and Rimon's positions of contacts, which are not printed), measured points (Or and Rimon's Figure 7), and
+the number of curves in section 4.2 of the spatial paper. The white region of Varkonyi's Figure 3 is bounded from both sides, but not drawn.
 """
 PAPERS = {
     "halm_posa": "Halm and Posa, set-valued impacts",

@@ -57,7 +57,7 @@ agree("complementarity: open elements in each row, from the side opposite to the
 compare("Figure 7", "pressure is greater on the side of the load (complementarity)", True, slope[0] > 5 * slope[1] > 0.0)
 compare("section 5.5", "'the side of the cube opposite' separates (complementarity)", True, opened[0] > 0)
 compare("section 5.5", "the same by the programme", True, (programme == 0.0).any(), reproduced=False,
-        note="its forces are all positive: (83)-(85) trades them")  # fmt: skip
+        note="all its forces are positive, see the errata of section 5.3")  # fmt: skip
 compare("Figure 7", "pressure is greater on the side of the load (programme)", True, programme[-1].sum() > 2 * programme[0].sum())
 agree("programme: forces off one plane, relative", off_a_plane(programme)[0], 0.100, within=0.02)
 

@@ -48,10 +48,10 @@ compare("section 6.4", "no friction force at mu = 0 (programme) [N]", 0.0, np.ab
 distances = {"programme": programme.displacement[1:3], "complementarity": ran.displacement[[10, 20]]}
 for law, found in distances.items():
     compare("section 6.4", f"distances 'inversely proportional' to mu, 0.125 and 0.25: ratio ({law})", 2.0, found[0] / found[1],
-            relative=0.1, reproduced=False, note="by Coulomb's law 7.9")  # fmt: skip
+            relative=0.1, reproduced=False, note="the ratio by Coulomb's law is 7.9")  # fmt: skip
 compare("section 6.4", "normal force of a point [N]", 2.5, programme.force[3][::3].mean(), relative=0.06)
 compare("section 6.4", "Hertzian deformation of that force by (121) [m]", 1e-8, (programme.force[3][0] / 1e10) ** (2 / 3), relative=10,
-        reproduced=False, note="a slip: 4e-7 m")  # fmt: skip
+        reproduced=False, note="(121) gives 4e-7 m")  # fmt: skip
 compare("section 6.4", "depth of the feet after a second (programme), 'around 1e-8' [m]", 1e-8,
         0.025 - programme.frame_state[-1, 3, 2], within=2e-8)  # fmt: skip
 agree("programme, distance at mu = 0.125 and 0.25 [m]", programme.displacement[1:3], [0.543614, 0.330676], within=1e-4)

@@ -59,7 +59,7 @@ impulse_a = 0.5 * (both - lever)
 touches = int(np.argmax(y - np.cos(angle) + 0.5 * np.sin(angle) <= 0.0))
 holds("A touches first", y[0] - np.cos(angle[0]) - 0.5 * np.sin(angle[0]) < 1e-12 and touches > 1000)
 compare("section 5.4.1", "A's impulse before B touches, at 0.01 degrees [%]", 99.9992,
-        100.0 * impulse_a[touches] / impulse_a[-1], within=2e-3, note="the remainder, 8e-6 of it, is not resolved")  # fmt: skip
+        100.0 * impulse_a[touches] / impulse_a[-1], within=2e-3, note="the remaining share of 8e-6 is not resolved")  # fmt: skip
 agree("impulses of A and B in the end [N s]", [impulse_a[-1], both[-1] - impulse_a[-1]], [0.38639, 0.11805], within=1e-4)
 
 # %%

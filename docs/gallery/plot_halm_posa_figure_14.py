@@ -29,7 +29,7 @@ agree("all samples of the model as printed end", printed["ended"], SAMPLES)
 
 # Three standard deviations of a count k of independent samples are 3 sqrt(k).
 compare("section 5.4.5", "'the top ball always maintains contact with at least one'", True, printed["both"] == 0,
-        reproduced=False, note=f"it leaves both in {printed['both']} of {SAMPLES} samples, with the slips of the published code in none")  # fmt: skip
+        reproduced=False, note=f"it leaves both in {printed['both']} of {SAMPLES} samples; with the two errors of the published code in none")  # fmt: skip
 agree("  samples in which it leaves both, of 65536", printed["both"], 0.00154 * SAMPLES, within=35)
 agree("  with the slips of the code", slips["both"], 0)
 agree("'one of those balls always stays on the ground', samples against it", [printed["off the floor"], slips["off the floor"]], 0)

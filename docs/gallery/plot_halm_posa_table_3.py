@@ -41,9 +41,9 @@ for name, share in (("rocking_block", 0.08), ("compass_gait", 0.01), ("ramone", 
 again = [(TABLE[name][0] - ours[name][0]) / rest[name] for name in ("rocking_block", "box_wall", "ramone")]
 agree("LCPs more in the paper for a sample that ends at rest: block, box, RAMone", again, [0.60, 0.51, 0.60], within=0.03)
 compare("Table 3", "box_wall: LCPs a sample", 1.97, ours["box_wall"][0], relative=0.2, reproduced=False,
-        note=f"as if {again[1]:.2f} of the samples that end at rest took a step more")  # fmt: skip
+        note=f"as if {again[1]:.2f} of the samples that end at rest took another step")  # fmt: skip
 compare("Table 3", "disk_stack: LCPs a sample", 9.04, ours["disk_stack"][0], relative=0.7, reproduced=False,
-        note="the published code has other disks, next row")  # fmt: skip
+        note="the published code has different disks, see the next row")  # fmt: skip
 
 # %%
 # The disks with the slips of the published code.

@@ -60,9 +60,9 @@ by_sweep = carom.equilibrium.planar(six, method="line_sweep")
 agree('strip by method="line_sweep" [m]', [by_sweep.lower[0], by_sweep.upper[0]], [region.lower[0], region.upper[0]],
       within=1e-12)  # fmt: skip
 compare("appendix", "intersection points of six contacts that the naive way inspects", 36, passes[0][1] * passes[0][2],
-        reproduced=False, note="one of carom's own contacts has two rising edges; the paper's places are not printed")  # fmt: skip
+        reproduced=False, note="one of carom's own contacts has two rising edges; the paper does not print the contacts' positions")  # fmt: skip
 agree("passes, each over at most 12 lines", len(passes), 2)
-compare("Figure 12", "passes of the sweep", 1, len(passes), reproduced=False, note="likewise")
+compare("Figure 12", "passes of the sweep", 1, len(passes), reproduced=False, note="for the same reason")
 
 # %%
 # Lines that the sweep looks at, for random contacts on a valley that holds: about as many as contacts, while the pairs

@@ -21,7 +21,7 @@ heights = np.linspace(0.2, 1.0, 41)
 tilt = np.array([carom.equilibrium.critical_tilt(terrain, com=[0.0, h])[0] for h in heights])
 theory = [carom.equilibrium.v_terrain(alpha, gamma, distance, h) for h in heights]
 compare("Figure 7", "sliding takes over at [mm]", 517.0, 1e3 * theory[0]["sliding_height"], within=0.5,
-        note="the contacts' distance, not printed, is chosen so")  # fmt: skip
+        note="the contacts' distance is not printed; it is chosen to give this value")  # fmt: skip
 agree("cot of the critical angle, by linear programmes and by formula, differ by",
       np.abs(1 / np.tan(tilt) - 1 / np.tan([t["critical"] for t in theory])).max(), 0.0, within=1e-8)  # fmt: skip
 
