@@ -47,10 +47,10 @@ CAROM_INLINE double release_step(int nv, int m, const kernels::FrictionPolygon& 
   return worst.value;
 }
 
-/// Takes the steps of one impact in turn and keeps its books: in each, contact i has the work
-/// (u_n + u_n') lambda_n / 2 exactly. What friction, or a contact without a store, puts into the
+/// The energy balance of one impact, step by step: in each step, contact i has the work
+/// (u_n + u_n') lambda_n / 2 exactly. Work that friction, or a contact without a store, adds to the
 /// motion in a step (an error of the step size: their laws hold at its end) is taken from what the
-/// step put by, then from what it lost, then from the stores, from all by the same share.
+/// step stored, then from what it lost, then from the stores, from all by the same share.
 template <int Dim, int Most>
 class ReleaseBooks {
   static constexpr int kTangents = Dim - 1;

@@ -10,7 +10,7 @@
 /// pieces: who pushed, against what, and out of which store.
 namespace carom::certificate {
 
-/// Of the energy before the impact: what stores and books may miss by rounding.
+/// Of the energy before the impact: largest rounding error of stores and energy balance.
 inline constexpr double kBooks = 1e-12;
 
 /// The impact whose pieces are judged.

@@ -8,7 +8,7 @@
 #include "impact/backends.hpp"
 #include "impact/step_solutions.hpp"
 
-/// The models of carom/impact_models.hpp, whose arguments were validated: one problem at a time, in
+/// The impact models of carom/impact_models.hpp for validated arguments: one problem at a time, in
 /// dense matrices on the host.
 namespace carom::dense {
 

@@ -6,7 +6,7 @@
 
 #include <carom/impact_judge.hpp>
 
-/// Distances between velocities after an impact, in which outcomes are judged.
+/// Distances between velocities after an impact, for comparing measured outcomes with samples.
 namespace carom::judging {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -10,7 +10,7 @@
 #include "core/arrays.hpp"
 #include "core/require.hpp"
 
-/// What the public functions of derivatives check alike.
+/// Checks of arguments that all public derivative functions share.
 namespace carom::derivative_checks {
 
 /// Errors: BackendUnavailable where derivatives are not to be had.

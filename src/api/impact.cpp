@@ -49,7 +49,7 @@ void require_events(const ImpactBatch& batch, Backend chosen) {
   }
 }
 
-/// What a device's kernels have room for.
+/// Refuses sizes that the device's kernels do not support.
 void require_room(Backend chosen, int velocities, int contacts) {
   if (chosen != Backend::cuda) return;
   const auto at_most = [](const char* field, int value, int most) {

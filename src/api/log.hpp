@@ -4,7 +4,7 @@
 
 namespace carom::logging {
 
-/// Whether anybody wants messages of this level; texts are made only then.
+/// Whether messages of this level are enabled; message texts are formatted only then.
 bool wanted(LogLevel level);
 void tell(LogLevel level, std::string_view text);
 

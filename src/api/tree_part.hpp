@@ -12,7 +12,7 @@
 
 namespace carom {
 
-/// What is refused of a part of a tree.
+/// Checks of one part (link, contact, spring) of a mechanism tree; errors name it.
 class TreePart {
  public:
   TreePart(const std::string& tree, const char* kind, std::size_t index, const std::string& name)

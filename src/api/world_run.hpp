@@ -7,7 +7,7 @@
 
 namespace carom {
 
-/// The worlds of one call of step_worlds and what is told of them: starts, energies, frames.
+/// The worlds of one call of step_worlds and their results: starts, energies, frames.
 class WorldRunner {
  public:
   /// parameters: [worlds or 1, count]; refused: [worlds], worlds that stay NaN. Both were

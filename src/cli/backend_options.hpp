@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-/// Where a command's problems are solved.
+/// Options that choose where a command solves its problems: backend, devices, threads.
 namespace carom::cli {
 
 /// --backend, whose word goes to `backend`, and --devices, which holds for the rest of the process.

@@ -9,7 +9,7 @@
 
 namespace carom::cli {
 
-/// --sequential, --rounds, --lzb and what belongs to it.
+/// Options of other impact models with restitution: --sequential, --rounds, --lzb.
 struct BounceOptions {
   bool sequential = false;
   std::vector<std::string> rounds;

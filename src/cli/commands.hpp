@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
-/// Every command adds itself to the program and, when it is the one that was called, sets `chosen`
-/// to the function that runs it and returns the exit status.
+/// Each command registers itself with the program. If it was called, it sets `chosen` to the
+/// function that runs it and returns the exit status.
 namespace carom::cli {
 
 // exit statuses

@@ -13,7 +13,7 @@ namespace carom::cli {
 
 std::span<const OptionForm> enclosure_forms();
 
-/// --enclose and what belongs to it.
+/// --enclose and its settings.
 struct EnclosureOptions {
   bool wanted = false;
   SettingOptions settings{enclosure_forms()};

@@ -8,7 +8,7 @@
 
 namespace carom::cli {
 
-/// What the enclosure of a run says, for a terminal.
+/// The enclosure of a run as text for the terminal.
 std::string enclosure_report(const run::ImpactRun& run);
 
 /// The same in a line of a table of several runs: its titles, its cells, and what all of them make

@@ -9,7 +9,7 @@
 
 namespace carom::cli {
 
-/// Prints the runs, after adding what the command has beside the samples.
+/// Prints the runs, after adding results that the command computes besides the samples.
 using ImpactReport = void (*)(std::vector<run::ImpactRun>& runs, const SamplingOptions& options);
 
 /// A command that samples impacts, reports them and writes the files that were asked for.

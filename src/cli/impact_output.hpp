@@ -8,7 +8,7 @@
 
 namespace carom::cli {
 
-/// Refuses --output and --plot that could not be obeyed, before anything is computed.
+/// Refuses --output and --plot that cannot be written, before anything is computed.
 /// Errors: InvalidInput, FileError where gnuplot is missing.
 void require_outputs(const SamplingOptions& options, const std::vector<run::ImpactTask>& tasks);
 

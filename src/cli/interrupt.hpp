@@ -2,8 +2,8 @@
 
 namespace carom::cli {
 
-/// While it lives, the first SIGINT or SIGTERM only sets a flag, so that a run ends cleanly between
-/// two chunks and what it has is reported and written; a second one ends the process as usual.
+/// While this object exists, the first SIGINT or SIGTERM only sets a flag: the run then ends after
+/// the present chunk, and reports and writes its results so far. A second one ends the process.
 class InterruptGuard {
  public:
   InterruptGuard();

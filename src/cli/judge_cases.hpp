@@ -6,8 +6,8 @@
 #include "io/answers_kept.hpp"
 #include "run/cases.hpp"
 
-/// Answers of `carom solve` judged only from the problem's numbers, as docs/howto/check_a_proof.md
-/// does it: by sums rounded once, and by nothing of what solved the problem.
+/// Verifies answers of `carom solve` from the problem's numbers, as docs/howto/check_a_proof.md:
+/// with sums that are rounded once, and without code of the solvers.
 namespace carom::cli {
 
 struct Verdict {

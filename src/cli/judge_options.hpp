@@ -13,7 +13,7 @@ namespace carom::cli {
 std::span<const OptionForm> judge_forms();
 std::span<const OptionForm> identify_forms();
 
-/// --measured, --identify and what belongs to them.
+/// --measured, --identify and their settings.
 struct JudgeOptions {
   bool measured = false;
   bool relative = false;  ///< covariances of the file are not taken

@@ -8,7 +8,7 @@
 
 namespace carom::cli {
 
-/// What was found of a run's measured outcome, for a terminal.
+/// The verdict on a run's measured outcome as text for the terminal.
 std::string judge_report(const run::ImpactRun& run);
 
 /// The same in a line of a table of several runs: its titles, its cells, and what all of them make

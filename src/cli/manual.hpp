@@ -4,8 +4,8 @@
 
 namespace carom::cli {
 
-/// `carom man [COMMAND]`, manual pages, and `carom completion SHELL`; both from the tables of the
-/// options of all commands, so they follow every change of those.
+/// `carom man [COMMAND]`, manual pages, and `carom completion SHELL`. Both are generated from the
+/// tables of options of all commands, so they are always up to date.
 void add_man(Program& program);
 void add_completion(Program& program);
 

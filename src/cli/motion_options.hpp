@@ -13,7 +13,7 @@
 
 namespace carom::cli {
 
-/// Where the options of MotionSettings differ from its list.
+/// Command-line options of MotionSettings that differ from its list of settings.
 std::span<const OptionForm> motion_forms();
 
 /// Texts of the options of `carom motion`.

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-/// The options of a command as its parser holds them, for manual pages and completion.
+/// The options of a command as its parser stores them, for manual pages and completion.
 namespace carom::cli {
 
 struct OptionRow {

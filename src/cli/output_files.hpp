@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// Refuses files that could not be written, before anything is computed. An empty name is no file.
+/// Refuses files that cannot be written, before anything is computed. An empty name: no file.
 /// Errors: InvalidInput naming the option.
 namespace carom::cli {
 

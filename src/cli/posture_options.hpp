@@ -14,7 +14,7 @@
 
 namespace carom::cli {
 
-/// Where the options of PlanarSettings and SpatialSettings differ from their lists.
+/// Command-line options of PlanarSettings and SpatialSettings that differ from their lists.
 std::span<const OptionForm> posture_forms();
 
 /// Texts of the options; numbers are read once the whole line is known.

@@ -9,9 +9,9 @@
 
 namespace carom::cli {
 
-/// One line on standard error that shows how far a run is, where that is a terminal; with JSON
-/// there is none. A run of more than a minute is announced, once, with how long it will take.
-/// --quiet keeps both away.
+/// A progress line on standard error if that is a terminal and the output is not JSON. A run of
+/// more than a minute prints an estimate of its duration once.
+/// --quiet suppresses both.
 class ProgressBar {
  public:
   /// unit: what is counted, e.g. "samples". at_interrupt: what Ctrl-C does then.

@@ -20,7 +20,7 @@
 
 namespace carom::cli {
 
-/// Where the options of ImpactSettings differ from its list.
+/// Command-line options of ImpactSettings that differ from its list of settings.
 std::span<const OptionForm> sampling_forms();
 
 /// Texts of the options that the sampling commands share; numbers are read once the whole line is

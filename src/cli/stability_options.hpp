@@ -12,7 +12,7 @@
 
 namespace carom::cli {
 
-/// Where the options of StabilitySettings differ from its list.
+/// Command-line options of StabilitySettings that differ from its list of settings.
 std::span<const OptionForm> stability_forms();
 
 /// Texts of the options of `carom stability`.

@@ -16,7 +16,7 @@
 
 namespace carom::cli {
 
-/// Where the options of CompliantSettings differ from its list.
+/// Command-line options of CompliantSettings that differ from its list of settings.
 std::span<const OptionForm> step_forms();
 
 /// Texts of the options of `carom step`; numbers are read once the whole line is known.

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-/// What a command says on the screen.
+/// Options for the amount of text on the terminal: --json, --quiet, --verbose.
 namespace carom::cli {
 
 struct TextOptions {

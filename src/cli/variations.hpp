@@ -10,7 +10,7 @@
 
 #include "run/parameters.hpp"
 
-/// --sweep NAME=LO:HI:N[:log] and --random NAME=LO:HI[:log], read alike for every command.
+/// --sweep NAME=LO:HI:N[:log] and --random NAME=LO:HI[:log], parsed in one way for all commands.
 namespace carom::cli {
 
 /// One of them.

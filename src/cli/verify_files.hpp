@@ -6,8 +6,8 @@
 #include "cli/text_options.hpp"
 #include "cli/verify_report.hpp"
 
-/// One judge for each kind of file that `carom verify` takes. Errors: InvalidInput naming the file
-/// and what is missing.
+/// One verification function for each kind of file that `carom verify` accepts. Errors:
+/// InvalidInput naming the file and what is missing.
 namespace carom::cli {
 
 /// Of carom impact --enclose.

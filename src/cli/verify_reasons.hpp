@@ -9,8 +9,8 @@
 
 namespace carom::cli {
 
-/// why(i) of statements i < count, judged on all threads with a progress bar: why one is refuted,
-/// empty where it is proven. things: what is counted, e.g. "samples".
+/// Checks statements i < count on all threads with a progress bar. why(i): the reason why one is
+/// refuted, empty if it is proven. things: the noun of the progress bar, e.g. "samples".
 std::vector<std::string> reasons(std::size_t count, const std::string& things,
                                  const TextOptions& text,
                                  const std::function<std::string(std::size_t)>& why);

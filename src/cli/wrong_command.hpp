@@ -6,7 +6,7 @@
 
 #include "io/file_kind.hpp"
 
-/// Which command a model or a file belongs to, for who gave it to another one.
+/// Names the command for a model or a file that was given to a different command.
 namespace carom::cli {
 
 /// "two_contacts is a posture: carom equilibrium two_contacts"; empty where no command knows the

@@ -4,7 +4,7 @@
 
 namespace carom {
 
-/// Many unilateral rows on few velocities: what of the convex programme of a step is left then.
+/// The convex program of a step for many unilateral rows on few velocities, in reduced form.
 struct ElementsAnswer {
   Eigen::VectorXd impulse;
   double residual =

@@ -10,7 +10,7 @@
 
 #include "core/require.hpp"
 
-/// What is done to every array of a batch, start or result (carom/batch.hpp, each_array).
+/// Operations on all arrays of a batch, start or result (carom/batch.hpp, each_array).
 namespace carom::arrays {
 
 /// Refuses a number of values that `sizes` does not ask for. prefix: of the names in the message.

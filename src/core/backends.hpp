@@ -8,10 +8,10 @@
 
 #include "core/device_memory.hpp"
 
-/// What backends offer. The functions of one family are a struct, such as LcpEntries in
-/// programs/lcp/backends.hpp, and each backend defines entries<> for it beside them: no list of all
-/// families stands anywhere. Arguments of entries were validated before; the last one is the
-/// workspace that the call has leased (core/workspace.hpp), or null.
+/// The functions that each backend implements. Those of one family are a struct, such as LcpEntries
+/// in programs/lcp/backends.hpp, and each backend defines entries<> for it: there is no list of all
+/// families. Arguments of entries are already validated; the last one is the
+/// workspace that the call uses (core/workspace.hpp), or null.
 namespace carom {
 
 struct WorkspaceState;

@@ -7,7 +7,7 @@
 
 namespace carom {
 
-/// What the arrays of a batch are to a single problem of it.
+/// Array type for a single problem of a batch.
 template <class T>
 using Values = std::vector<T>;
 

@@ -4,7 +4,7 @@
 
 #include <carom/types/backend.hpp>
 
-/// What a build and a device say of themselves, once for all who print it.
+/// Names and values that describe a build and a device, for all code that prints them.
 namespace carom {
 
 template <class Visit>

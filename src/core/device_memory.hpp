@@ -6,7 +6,7 @@
 
 namespace carom {
 
-/// How memory of a device is had.
+/// Functions that allocate, free and copy memory of a device.
 struct DeviceMemory {
   void* (*allocate)(std::size_t bytes);
   void (*release)(void* data) noexcept;
@@ -17,8 +17,8 @@ struct DeviceMemory {
 inline constexpr const char* kWithoutCuda =
     "backend cuda: carom was built without CUDA; use cpu or reference";
 
-/// Null where carom was built without CUDA. src/api/backend.cpp sets it: no room below the backends
-/// names one of them.
+/// Null if carom was built without CUDA. src/api/backend.cpp sets it: no layer below the backends
+/// depends on one of them.
 inline const DeviceMemory* device_memory = nullptr;
 
 }  // namespace carom

@@ -8,8 +8,8 @@
 
 namespace carom {
 
-/// Draws at and above this one are kept for restitution and friction that lie in intervals, so that
-/// a run with numbers in their place has the bits of one that knows no intervals.
+/// Random draws at and above this index are reserved for restitution and friction in intervals, so
+/// that a run with fixed values has the same bits as code without intervals.
 inline constexpr std::uint32_t kMaterialDraws = 0xC0000000U;
 
 /// A number of [low, high] by one of [0, 1): a quarter of the draws are ends.

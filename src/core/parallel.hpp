@@ -17,9 +17,9 @@
 
 namespace carom {
 
-/// An arena of at most `threads` threads, 0 all of them, for one caller. Arenas are kept for later
-/// callers: TBB (2021.8) loses 7 kB with each that had workers, and one that stands is joined
-/// sooner.
+/// An arena of at most `threads` threads (0: all) for one caller. Arenas are kept for later
+/// callers, because TBB (2021.8) loses 7 kB with each that had workers, and entering an existing
+/// arena is faster.
 class LeasedArena {
  public:
   explicit LeasedArena(int threads);

@@ -2,7 +2,7 @@
 
 namespace carom {
 
-/// What the arrays of a batch are to a body: values to be read, and values to be written.
+/// Array types for the batches that kernels get: pointers to values to be read or written.
 template <class T>
 using ConstPointer = const T*;
 template <class T>

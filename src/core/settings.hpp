@@ -10,7 +10,7 @@
 
 #include "core/words.hpp"
 
-/// What is made of the lists of settings (carom/settings.hpp).
+/// Validation and text of settings, from their lists (carom/settings.hpp).
 namespace carom::settings {
 
 /// What a number must be: "in 4..16", ">= 0" of whole ones, "positive and finite", "in (0, 2)".

@@ -6,8 +6,8 @@
 
 namespace carom {
 
-/// One Memory for each thread that ever took part. A Memory is made empty; its fit() is called in
-/// each call before use.
+/// Working memory per thread: one Memory for each thread that took part. A Memory starts empty; its
+/// fit() is called in each call before use.
 template <class Memory>
 struct ThreadScratch : ScratchBlock {
   tbb::enumerable_thread_specific<Memory> of_thread;

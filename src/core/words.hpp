@@ -6,7 +6,7 @@
 
 #include <carom/types/words.hpp>
 
-/// What messages, help and files make of the words of an enumeration (carom/types/words.hpp).
+/// Names of enumeration values for messages, help and files (carom/types/words.hpp).
 namespace carom {
 
 /// "a, b" + last + "c".

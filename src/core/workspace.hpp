@@ -9,7 +9,7 @@
 #include <carom/types/batch.hpp>
 #include <carom/types/workspace.hpp>
 
-// What workspaces hold, and how a call comes by it.
+// Contents of a workspace, and how a call obtains it.
 namespace carom {
 
 /// One kind of memory that a backend keeps between calls.

@@ -8,7 +8,7 @@
 
 namespace carom::cuda {
 
-/// What a call leaves on one device for the next: a stream and the memory of batches on their way.
+/// Resources of one device that are kept between calls: a stream and memory for batches in transit.
 struct DeviceBlock : ScratchBlock {
   explicit DeviceBlock(int device_index) : device(device_index) {}
 

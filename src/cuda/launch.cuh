@@ -6,7 +6,7 @@
 
 namespace carom::cuda {
 
-/// How many threads a kernel gets.
+/// The number of threads and blocks of a kernel launch.
 struct GridSize {
   std::int64_t blocks;
   int threads;  ///< of a block

@@ -7,7 +7,7 @@
 
 #include "enclosure/reach.hpp"
 
-/// The searches for one problem's set, one after another until one ends.
+/// Searches for the set of one problem: they run one after another until one succeeds.
 namespace carom::enclosure {
 
 /// Where hulls feed on themselves, more polyhedra a face may not. Runs that close do so soon, of

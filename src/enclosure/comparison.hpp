@@ -2,7 +2,7 @@
 
 #include <carom/impact_enclosure.hpp>
 
-/// Enclosures beside samples (carom/impact_enclosure.hpp).
+/// Comparison of enclosures with samples (carom/impact_enclosure.hpp).
 namespace carom::enclosure {
 
 /// Whether it says anything.

@@ -9,7 +9,7 @@
 
 namespace carom::enclosure {
 
-/// One planar problem whose numbers are good.
+/// Enclosure of one planar problem with validated numbers.
 ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& settings);
 
 /// See decide_impacts; one planar problem whose numbers are good.

@@ -6,7 +6,7 @@
 
 #include <carom/impact_enclosure.hpp>
 
-/// Questions that are put to an enclosure (carom/impact_enclosure.hpp).
+/// Questions to an enclosure: can this event happen? (carom/impact_enclosure.hpp)
 namespace carom::enclosure {
 
 ImpactEvent parse_event(std::string_view text, std::span<const std::string> contact_names,

@@ -6,8 +6,8 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-/// Natural numbers of known largest size, without memory of their own: what the exact arithmetic of
-/// enclosures spends its time with.
+/// Natural numbers of known largest size, in memory of the caller: the inner loops of the exact
+/// arithmetic of enclosures.
 namespace carom::enclosure::limbs {
 
 using Word = boost::multiprecision::limb_type;

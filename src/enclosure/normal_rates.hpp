@@ -6,7 +6,7 @@
 
 #include <carom/impact.hpp>
 
-/// What quadratic bounds know of an impact: how normal velocities change while a contact pushes.
+/// Rates of the normal velocities while a contact pushes, for the quadratic bounds of an impact.
 namespace carom::enclosure {
 
 inline constexpr int kRateBits = 44;  ///< behind the binary point of rates ...

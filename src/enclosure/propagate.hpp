@@ -8,7 +8,7 @@
 #include "enclosure/rough_cone.hpp"
 #include "enclosure/sums.hpp"
 
-/// What one face's polyhedron leaves to others, in integers or in doubles.
+/// Propagates the polyhedron of one face to the others, in integers or in doubles.
 namespace carom::enclosure {
 
 enum class Side : std::uint8_t { zero, positive, negative, both };

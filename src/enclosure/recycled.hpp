@@ -6,8 +6,8 @@
 
 namespace carom::enclosure {
 
-/// Blocks of a few objects that a thread gave back, by their number of objects, until it ends:
-/// vectors of integers come and go by the thousand, all of one length.
+/// A free list per thread of blocks of a few objects, by their number of objects: thousands of
+/// vectors of integers of the same length are allocated and released.
 template <class T>
 class RecycledBlocks {
  public:

@@ -9,7 +9,7 @@
 
 #include "enclosure/double_description.hpp"
 
-/// The double description in doubles: what polyhedra will be like, proving nothing.
+/// The double description method in doubles: estimates of the polyhedra, without proof.
 namespace carom::enclosure {
 
 /// A row or direction whose largest number is 1, or a point whose first number is; numbers beyond

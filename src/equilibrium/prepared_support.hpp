@@ -12,7 +12,7 @@
 
 namespace carom {
 
-/// One thread's memory for the set-up of one posture under both rules of a call.
+/// One thread's memory for the set-up of one posture with both cone rules of a call.
 class PreparedSupport {
  public:
   PreparedSupport(const SupportCode& code, const SupportRules& rules,

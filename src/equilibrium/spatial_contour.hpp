@@ -9,8 +9,8 @@
 
 namespace carom {
 
-/// Support function of one posture in directions kept in order of angle: the polygon of the points
-/// and the polygon of the half-planes enclose the cross-section.
+/// Support function of one posture in directions sorted by angle. The cross-section lies between
+/// the polygon of the points and the polygon of the half-planes.
 class SpatialContour {
  public:
   /// Memory for at most settings.max_vertices directions; `prepared` must outlive this.

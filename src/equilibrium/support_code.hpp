@@ -2,7 +2,7 @@
 
 #include "equilibrium/kernels/support_postures.hpp"
 
-/// The kernels of the support function as functions compiled for one instruction set: the room cpu
+/// The kernels of the support function as functions compiled for one instruction set: src/cpu
 /// chooses the set.
 namespace carom {
 

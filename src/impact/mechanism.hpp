@@ -11,7 +11,7 @@ namespace carom::dense {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::VectorXd;
 
-/// One impact problem in dense form, with what every step needs of it.
+/// One impact problem with dense matrices, and the derived quantities that every step needs.
 struct Mechanism {
   int dimension = 2;
   int velocities = 0;

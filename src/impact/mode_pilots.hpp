@@ -9,7 +9,7 @@
 #include "impact/kernels/mode_table.hpp"
 #include "impact/mode_entry.hpp"
 
-/// The loops behind a mode table's set-up, compiled once for each instruction set.
+/// The loops that set up a mode table, compiled once for each instruction set.
 namespace carom {
 
 inline constexpr std::uint64_t kPilotSeed = 0x6361726f6d;

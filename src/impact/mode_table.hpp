@@ -18,7 +18,7 @@ struct EntryJob;
 struct EnumerationJob;
 struct OrderJob;
 
-/// The loops behind a table's set-up, compiled for one instruction set: mode_pilots.hpp.
+/// The loops that set up a table, compiled for one instruction set (mode_pilots.hpp).
 struct PilotCode {
   void (*follow_pilots)(const PilotJob&);
   void (*build_entries)(const EntryJob&);
@@ -27,7 +27,7 @@ struct PilotCode {
   int padding;  ///< most doubles that it pads the rows of a tableau to
 };
 
-/// For this machine. Set by cpu::provide_host_code: the room cpu has the instruction sets.
+/// For this machine. Set by cpu::provide_host_code, because src/cpu has the instruction sets.
 inline PilotCode (*host_pilot_code)() = nullptr;
 
 /// A table's numbers; may be built anew for another problem.

@@ -10,7 +10,7 @@
 
 namespace carom::io {
 
-/// An answer of `carom solve` as a file keeps it, by the keys of docs/reference/files.md.
+/// An answer of `carom solve` as it is stored in a file, by the keys of docs/reference/files.md.
 struct KeptCaseAnswer {
   std::string name;
   std::string kind;

@@ -12,8 +12,8 @@
 namespace carom::io {
 
 /// Problems of `carom solve` in HDF5: the keys of the JSON files as data sets with a leading axis
-/// of problems. The values of one problem become what a JSON file would say, so that both are read
-/// and refused alike.
+/// of problems. The values of one problem are converted to the JSON form, so that both kinds of
+/// files are read and checked in the same way.
 class CaseSets {
  public:
   /// The data sets of `group` of an open file.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Command lines as the files that carom writes keep them.
+/// Command lines as they are stored in the files that carom writes.
 namespace carom::io {
 
 /// One line that a shell would split into the same words.

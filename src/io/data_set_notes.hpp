@@ -5,8 +5,8 @@
 
 namespace carom::io {
 
-/// What a data set of an HDF5 file that carom writes is: the page docs/reference/files.md and the
-/// attributes `axes`, `unit` and `meaning` of the data set itself come from here.
+/// Descriptions of the data sets of HDF5 files that carom writes. The page docs/reference/files.md
+/// and the attributes `axes`, `unit` and `meaning` of the data sets are generated from them.
 struct DataSetNote {
   const char* path;  ///< * stands for the digits of a number, or for a whole name at the end
   const char* axes;  ///< names of the extents, the outermost first; empty: not said twice

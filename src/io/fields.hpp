@@ -10,7 +10,7 @@
 
 #include "io/member_values.hpp"
 
-/// Members of a result by their names, in both kinds of files.
+/// Writes and reads the members of a result by their names, in HDF5 and JSON files.
 namespace carom::io {
 
 /// Adds every field to a JSON object; NaN becomes null.

@@ -10,8 +10,8 @@
 
 namespace carom::io {
 
-/// What two files of one kind have in common. Times, rates, the command line and the version are
-/// left out, and /input.
+/// Comparison of two files of the same kind. Times, rates, the command line, the version and /input
+/// are not compared.
 struct FileComparison {
   std::size_t compared = 0;              ///< data sets and attributes, or JSON values
   std::vector<std::string> differences;  ///< one line each: where, and both values

@@ -10,7 +10,7 @@
 
 namespace carom::io {
 
-/// What a word of a file stands for. Errors: InvalidInput naming it and all that it may be.
+/// The value of a word in a file. Errors: InvalidInput naming it and all allowed words.
 template <class Word>
 Word word_of(const std::string& text, const char* name, const std::string& where) {
   if (const auto value = value_of<Word>(text)) return *value;

@@ -6,7 +6,7 @@
 
 namespace carom::io {
 
-/// A file that the script reads by its bare name.
+/// A data file that the gnuplot script reads by its name.
 struct PlotData {
   std::string name;
   std::string content;

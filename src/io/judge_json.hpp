@@ -6,7 +6,7 @@
 
 namespace carom::io {
 
-/// The keys `judgement` and `identify` of a run that has them.
+/// JSON of measured outcomes: the keys `judgement` and `identify` of a run that has them.
 nlohmann::ordered_json judgement_json(const run::ImpactRun& run);
 nlohmann::ordered_json identify_json(const run::IdentifiedRun& found);
 

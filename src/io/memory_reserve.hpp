@@ -4,9 +4,9 @@
 
 namespace carom::io {
 
-/// Memory put aside for an orderly retreat. nlohmann::json allocates where it destroys arrays and
-/// objects, and a failure there would end the process. While reserves live, an allocation that
-/// fails is served from the innermost one that is left.
+/// Memory reserved for the case that memory is exhausted. nlohmann::json allocates when it destroys
+/// arrays and objects, and a failure there would end the process. While reserves exist, a failing
+/// allocation takes the memory of the last remaining reserve.
 class MemoryReserve {
  public:
   /// Errors: std::bad_alloc where not even the reserve can be had.

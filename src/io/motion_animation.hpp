@@ -6,8 +6,8 @@
 
 namespace carom::io {
 
-/// The kept motions of the first problem as an SVG that moves by itself, in real time, over and
-/// over: planar mechanisms as they are, spatial ones seen from obliquely above. Needs states on a
+/// The stored motions of the first problem as an animated SVG, in real time, repeated: planar
+/// mechanisms from the side, spatial ones obliquely from above. Needs states on a
 /// grid. Errors: FileError.
 void animate_motion(const std::filesystem::path& file, const run::MotionRunResult& run);
 

@@ -9,8 +9,8 @@
 
 #include "io/hdf5_file.hpp"
 
-/// The fields of a file that a reader of it has no use for, by names as docs/reference/files.md has
-/// them: so that `carom verify` tells what it does not judge, whatever a file holds.
+/// The fields of a file that a reader does not use, by their names in docs/reference/files.md, so
+/// that `carom verify` can list what it does not verify.
 namespace carom::io {
 
 /// Adds the keys of `object` that are not in `judged` to `fields`, each once: "settings",

@@ -9,8 +9,8 @@
 
 namespace carom::io {
 
-/// One set of data with its look and its words in the legend. Each line of the data is a contact
-/// velocity (normals first, then tangents); an empty line lifts the pen.
+/// One set of data with its style and its legend text. Each line of the data is a contact
+/// velocity (normals first, then tangents); an empty line interrupts the curve.
 struct PictureLayer {
   PlotData data;
   std::string style;

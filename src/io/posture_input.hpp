@@ -10,7 +10,7 @@
 
 namespace carom::io {
 
-/// A posture of a file with the settings that may stand beside it.
+/// A posture of a file with the settings that the file gives for it.
 struct PostureEntry {
   Posture posture;
   std::optional<int> directions;  ///< of the sweep over a spatial region

@@ -12,7 +12,7 @@
 
 namespace carom::io {
 
-/// A verdict as a file keeps it, with what is said to prove it.
+/// A verdict as it is stored in a file, with the proof that the file gives.
 struct KeptVerdict {
   Stance stance;
   StabilityVerdict verdict = StabilityVerdict::undecided;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// What the pictures of stepped worlds share.
+/// Colours and styles that the pictures of stepped worlds share.
 namespace carom::io {
 
 /// Of as many worlds, or bins of worlds, as a picture tells apart.

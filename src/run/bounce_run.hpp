@@ -9,7 +9,7 @@
 
 namespace carom::run {
 
-/// What is asked of other models of impacts that bounce, with the middles of a problem's intervals.
+/// Options of other impact models with restitution, run at the midpoints of a problem's intervals.
 struct BounceRequest {
   bool sequential = false;  ///< all orders, as of ComparedModels
   std::vector<BounceRounds> rounds;

@@ -6,7 +6,7 @@
 
 namespace carom::run {
 
-/// What a result holds where nothing was computed.
+/// The value of results that were not computed.
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// How a caller follows a run, and ends it between two calls of the library.

@@ -9,7 +9,7 @@
 
 namespace carom::run {
 
-/// What is asked of measured outcomes.
+/// Options of the comparison of measured outcomes with samples.
 struct JudgeRequest {
   bool judged = false;
   JudgeSettings judge;

@@ -14,7 +14,7 @@
 
 namespace carom::run {
 
-/// One mechanism with its start, and what there is to say of it.
+/// One mechanism with its start, and the step size and parameters that come with it.
 struct MotionTask {
   MotionProblem problem;
   models::MotionModel model;          ///< names of contacts and coordinates

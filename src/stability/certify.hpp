@@ -4,8 +4,8 @@
 
 namespace carom::stability {
 
-/// Tries labelled functions on what is undecided, where the settings' method has them, and
-/// simulates what they leave open; or solves the paper's own programme. All on the host.
+/// Tries labelled functions on undecided stances, if the settings' method includes them, and
+/// simulates the others; or solves the paper's program. All on the host.
 void certify_undecided(const StanceBatch& batch, const PreparedStances& prepared,
                        const StabilitySettings& settings, StabilityResult& result);
 

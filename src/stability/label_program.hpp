@@ -6,7 +6,7 @@
 
 #include <carom/types/sdp.hpp>
 
-/// A semidefinite programme of few unknowns, built condition by condition.
+/// A semidefinite program of few unknowns, built condition by condition.
 namespace carom::stability {
 
 /// Most unknowns of the functions themselves.

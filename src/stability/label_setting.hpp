@@ -8,7 +8,7 @@
 #include "stability/label_program.hpp"
 #include "stability/labelled.hpp"
 
-/// What both kinds of labelled functions start from.
+/// Common input of both kinds of labelled functions.
 namespace carom::stability {
 
 namespace body = kernels::stability;

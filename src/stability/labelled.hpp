@@ -7,8 +7,8 @@
 
 #include "stability/kernels/stance.hpp"
 
-/// Functions of the contact that was touched last (docs/explanation/stability.md, "Labelled
-/// functions"), found by a semidefinite programme.
+/// Labelled functions, one for each contact touched last (docs/explanation/stability.md, "Labelled
+/// functions"), found by a semidefinite program.
 namespace carom::stability {
 
 /// Numbers of a certificate, as StabilityResult::coefficients has them.

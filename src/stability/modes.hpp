@@ -6,7 +6,7 @@
 
 #include "stability/kernels/cascade.hpp"
 
-/// Single stances on the host: modes of any number of contacts, and motions that are written down.
+/// Single stances on the host: modes of any number of contacts, and recorded motions.
 namespace carom::stability {
 
 std::vector<StanceMode> contact_modes(const Stance& stance);

@@ -6,8 +6,8 @@
 
 #include "stability/labelled.hpp"
 
-/// Labelled functions of stances with rounded numbers: what proves one often proves all that round
-/// to it, which saves their programmes.
+/// Labelled functions of stances with rounded numbers: they often prove all stances that round to
+/// the same numbers, which saves solving their programs.
 namespace carom::stability {
 
 /// The answers of a call, so far; several threads may ask. What it answers depends on the stance

@@ -5,7 +5,7 @@
 #include <carom/types/error.hpp>
 #include <carom/types/stability.hpp>
 
-/// Which numbers are those of a stance.
+/// Checks of the numbers of a stance.
 namespace carom::stability {
 
 /// What is refused of stance `problem`, without the problem itself; an empty field where nothing

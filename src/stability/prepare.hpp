@@ -9,7 +9,7 @@
 #include "core/workspace.hpp"
 #include "stability/kernels/cascade.hpp"
 
-/// From stances to the bodies' form, on the host: sines and cosines of every backend are the same.
+/// Converts stances to the kernels' form, on the host, so that all backends have the same sines.
 namespace carom::stability {
 
 /// Errors: InvalidInput where the stances differ in their number of contacts.

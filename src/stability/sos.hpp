@@ -4,8 +4,8 @@
 
 #include "stability/sos_face.hpp"
 
-/// The paper's own programme, solved, and what its answer proves (docs/explanation/stability.md,
-/// "The paper's own programme").
+/// Solves the paper's sums-of-squares program and checks its answer (docs/explanation/stability.md,
+/// "The paper's program").
 namespace carom::stability {
 
 struct SosAnswer {

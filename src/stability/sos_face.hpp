@@ -7,7 +7,7 @@
 #include "stability/sos_program.hpp"
 
 /// Conditions as sums of squares, reduced to the face of the cone that holds all solutions
-/// (docs/explanation/stability.md, "The paper's own programme").
+/// (docs/explanation/stability.md, "The paper's program").
 namespace carom::stability {
 
 /// What a solution consists of: coefficients of P, and of every condition the Gram matrix of its

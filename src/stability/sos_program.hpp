@@ -7,7 +7,7 @@
 #include "stability/polynomial.hpp"
 
 /// The conditions on a polynomial function as sums of squares (section IV.A of the paper;
-/// docs/explanation/stability.md, "The paper's own programme"). y stands for the part of q along n,
+/// docs/explanation/stability.md, "The paper's program"). y stands for the part of q along n,
 /// z and theta for the parts along two unit vectors across.
 namespace carom::stability {
 

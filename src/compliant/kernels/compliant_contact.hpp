@@ -7,8 +7,8 @@
 /// positive definite, find
 ///   p_i = max(0, p_i - rho_i F_i)                      unilateral and normal rows,
 ///   p_t = proj_{|p_t| <= mu p_n}(p_t - rho_t F_t)      tangent rows of a contact.
-/// A generalised Newton method (Alart and Curnier 1991) finds the modes, helped by sweeps of block
-/// Gauss-Seidel; where that ends nowhere, a path is followed that has a solution as its end.
+/// A generalised Newton method (Alart and Curnier 1991) finds the modes, with sweeps of block
+/// Gauss-Seidel in between. If it does not converge, a path to a solution is followed.
 namespace carom::kernels {
 
 template <class Memory>

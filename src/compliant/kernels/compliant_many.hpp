@@ -3,7 +3,7 @@
 #include "compliant/kernels/compliant.hpp"
 
 /// Many frictionless unilateral rows on few velocities, such as an elastic foundation. The Delassus
-/// matrix has at most the rank of v, so the same step is the least point over v' of the convex
+/// matrix has at most the rank of v, so the same step is the minimum over v' of the convex
 ///   1/2 |v' - v_free|_M^2 + sum_i eta_i/2 max(0, -F_i)^2,  F_i = G_i v' + h dG_i v + ...,
 /// whose Newton matrix M + G' eta G (on the touching rows) is what Woodbury's identity leaves of
 /// I + eta G M^-1 G'. The cost is linear in the rows.

@@ -3,7 +3,7 @@
 #include "compliant/kernels/compliant_pattern.hpp"
 #include "compliant/kernels/contact_newton_pack.hpp"
 
-/// Where the numbers of a pack of compliant steps lie, and the ways in and out.
+/// Memory layout of a pack of compliant steps, with loads and stores.
 namespace carom::kernels {
 
 /// What the worlds of a pack share.

@@ -4,7 +4,7 @@
 
 #include "compliant/kernels/compliant_pieces.hpp"
 
-/// A path to a solution of the contact laws that ends nowhere else (docs/explanation/compliant.md):
+/// A path that always ends at a solution of the contact laws (docs/explanation/compliant.md):
 /// with F(p, s) = W p + u + s c, c > 0 on the normal rows, p = 0 is the only solution for large s;
 /// the solutions over s form a curve of smooth pieces, one for each set of modes, which is followed
 /// through its turning points down to s = 0, as Lemke's method does for a linear problem.

@@ -5,10 +5,10 @@
 #include "compliant/kernels/contact_newton_rows.hpp"
 #include "compliant/kernels/contact_pack_system.hpp"
 
-/// Newton's method of compliant_contact.hpp for few rows, on packs of systems whose rows are of the
-/// same types: no branch depends on a number. Gauss takes the pivots in their order, which W's
-/// positive definiteness allows in every mode but a wedged sliding one; who asks must judge the
-/// answer and turn to ContactNewton where it is not good.
+/// Newton's method of compliant_contact.hpp for few rows, on packs of systems whose rows have the
+/// same types: no branch depends on a number. Gaussian elimination takes the pivots in order, which
+/// is safe since W is positive definite, except in a wedged sliding mode. The caller must check the
+/// answer and use ContactNewton if it is not accurate.
 namespace carom::kernels {
 
 // Of Newton's method: the floor that rounding leaves to the residual, relative, ...

@@ -8,8 +8,8 @@
 
 namespace carom::kernels {
 
-/// Two systems of ContactNewtonPack side by side, so that one works while the other waits for a
-/// square root or a division. What they have left to do goes on in one pack as soon as it fits
+/// Two systems of ContactNewtonPack side by side, so that one computes while the other waits for a
+/// square root or a division. As soon as the unfinished lanes fit into one pack, they continue
 /// there. A lane gets the same bits as without the other lanes.
 template <class V, class Memory, int kContacts>
 class ContactNewtonPair {

@@ -3,7 +3,7 @@
 #include <carom/device/arena.hpp>
 #include <carom/device/constraint_rows.hpp>
 
-/// What ContactNewtonPack solves, and its memory.
+/// The equations that ContactNewtonPack solves, and their memory.
 namespace carom::kernels {
 
 /// Rows in order, a contact's tangents behind its normal. Memory holds values of V.

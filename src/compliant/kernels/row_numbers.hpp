@@ -4,8 +4,8 @@
 
 namespace carom::kernels {
 
-/// call(the member of each of `rows`) for every number that a constraint's row has beside its
-/// Jacobian: of rows, of a batch, of a direction or a gradient of them.
+/// call(this member of each of `rows`) for every number of a constraint's row other than its
+/// Jacobian. `rows`: rows, a batch of rows, or a direction or gradient of them.
 template <class Call, class... Rows>
 CAROM_INLINE void each_row_number(Call&& call, Rows&&... rows) {
   call(rows.jacobian_dot_v...);

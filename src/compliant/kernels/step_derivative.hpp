@@ -10,10 +10,10 @@
 
 namespace carom::derivatives {
 
-/// Steps with their answers, one for each lane of V, whose rows that carry are the same; modes()
-/// comes first. One step (V is double) is differentiated wherever it has a derivative or an element
-/// of one; of a pack, lanes that are smooth are, others are left open: what returns a Mask returns
-/// those that are good.
+/// Derivatives of steps with their answers, one for each lane of V, with the same loaded rows;
+/// call modes() first. A single step (V is double) is differentiated if it has a derivative or an
+/// element of one. Of a pack only smooth lanes are differentiated: functions that return a Mask
+/// return the lanes that are done.
 template <class V>
 class StepDerivative {
   using Mask = decltype(V() < V());

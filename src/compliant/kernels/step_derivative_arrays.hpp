@@ -10,7 +10,7 @@
 #include "programs/derivatives/kernels/dense.hpp"
 #include "programs/derivatives/kernels/doubtful.hpp"
 
-/// What the derivative of a compliant step is given, returns and works with.
+/// Inputs, results and working memory of the derivative of a compliant step.
 namespace carom::derivatives {
 
 /// Where the arrays of a body with the numbers V are.

@@ -2,7 +2,7 @@
 
 #include "compliant/kernels/step_derivative.hpp"
 
-/// The rows that carry: M^-1 G', W, and the centripetal term of their kinds.
+/// The rows with forces: M^-1 G', W, and the centripetal term of each type of row.
 namespace carom::derivatives {
 
 template <class V>

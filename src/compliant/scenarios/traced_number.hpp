@@ -11,10 +11,10 @@
 
 namespace carom::kernels {
 
-/// What numbers of a computation were made of, with the partial derivatives, to be followed back:
-/// one sweep gives the gradient in all inputs (Griewank and Walther, Evaluating Derivatives, 2008,
-/// chapter 3). V: a pack, each lane of which has the same computation with other numbers. Where a
-/// branch parts the lanes those go on that decide as the first does; the others are left (live).
+/// Reverse-mode automatic differentiation: a tape stores each number's operands with the partial
+/// derivatives, and one backward sweep gives the gradient in all inputs (Griewank and Walther,
+/// Evaluating Derivatives, 2008, chapter 3). V: a pack, each lane has the same computation with
+/// other numbers. At a branch only lanes that decide as the first lane does continue (live).
 template <class V>
 class Tape {
  public:

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-/// Intervals with ends of 128 binary digits after the point, rounded outwards: what is said of one
-/// is true of every number in it. For where those of plain_interval.hpp are too wide to tell.
+/// Intervals with ends of 128 binary digits after the point, rounded outwards, so that an interval
+/// contains every possible result. Used where those of plain_interval.hpp are too wide to decide.
 namespace carom::exact {
 
 using Integer = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<

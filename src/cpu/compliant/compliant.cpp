@@ -9,7 +9,7 @@ namespace carom::cpu {
 
 namespace {
 
-/// What a thread works with.
+/// Working memory of one thread.
 class Memory {
  public:
   simd::StepWorkspace fit(const simd::StepWorkspaceSizes& sizes) {

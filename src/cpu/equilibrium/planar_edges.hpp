@@ -4,7 +4,7 @@
 
 #include "equilibrium/kernels/planar_posture.hpp"
 
-/// Cone edges of a planar posture as the geometric methods see them.
+/// Cone edges of a planar posture in the form that the geometric methods use.
 namespace carom::cpu {
 
 /// A contact, or one end of a patch, in the frame of the force: x across it, y against it.

@@ -12,7 +12,7 @@
 
 namespace carom::cpu {
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct StepMemory {
   Buffer<double> reals;
   std::vector<double> scaled;

@@ -18,7 +18,7 @@
 
 namespace carom::cpu {
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct BoxMemory {
   Buffer<double> reals;
   std::vector<int> ints;

@@ -14,7 +14,7 @@
 
 namespace carom::cpu {
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct LcpMemory {
   Buffer<double> reals;  // aligned to cache lines, as padded rows want it
   std::vector<int> ints;

@@ -12,7 +12,7 @@
 
 namespace carom::cpu {
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct LpMemory {
   Buffer<double> reals;  // aligned to cache lines
   std::vector<int> ints;

@@ -20,7 +20,7 @@ constexpr std::int64_t kProblemsAtOnce = 64;
 
 using Solve = void (*)(const simd::QpRange&);
 
-/// What one thread works with.
+/// Working memory of one thread.
 struct Thread {
   Buffer<double> workspace;
   std::vector<double> finish;  // memory for what the packs leave, taken when it is first needed

@@ -6,7 +6,7 @@
 
 namespace carom::cpu {
 
-/// Problems [begin, end) of a batch and their places in the result, as packs take them.
+/// Problems [begin, end) of a batch and their indices in the result, in the order of packs.
 template <class Range, class Batch, class Result>
 Range range_of(const Batch& batch, double tolerance, Result& result, std::int64_t begin,
                std::int64_t end) {

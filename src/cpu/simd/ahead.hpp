@@ -2,8 +2,8 @@
 
 namespace carom::cpu::simd {
 
-/// Numbers that the next pack will load, asked for a few lines at a time between the steps of the
-/// present one: those of a pack asked for at once are waited for as if they had not been.
+/// Prefetches the numbers of the next pack, a few cache lines at a time between the steps of the
+/// present pack. Prefetching all at once would stall like loads.
 class Ahead {
  public:
   /// [from, from + count) is next.

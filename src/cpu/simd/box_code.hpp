@@ -4,7 +4,7 @@ namespace carom::kernels {
 struct BoxLemkeJob;
 }  // namespace carom::kernels
 
-/// What the instruction sets have for boxed LCPs (dispatch.hpp has the rest).
+/// Functions for boxed LCPs in each instruction set (dispatch.hpp has the other families).
 namespace carom::cpu::simd {
 
 struct InstructionSet;

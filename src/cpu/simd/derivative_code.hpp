@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the instruction sets have for derivatives (dispatch.hpp has the rest).
+/// Functions for derivatives in each instruction set (dispatch.hpp has the other families).
 namespace carom::cpu::simd {
 
 struct InstructionSet;

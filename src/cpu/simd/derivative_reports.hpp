@@ -7,7 +7,7 @@
 
 namespace carom::cpu::simd {
 
-/// What the good lanes' derivatives say of themselves, to the places that problem(lane) has.
+/// Stores the reports of the accepted lanes' derivatives at the index problem(lane).
 template <class Isa, class V, class Table, class Problem>
 CAROM_INLINE void put_reports(const derivatives::ReportOf<V>& report, unsigned good,
                               Problem&& problem, Table& table) {

@@ -10,7 +10,7 @@
 
 namespace carom::cpu::simd {
 
-/// to[i, lane] = from[at[lane] + i stride] for i in [0, count), for the lanes of each width.
+/// Gathers rows of lanes: to[i, lane] = from[at[lane] + i stride] for i in [0, count).
 template <int Width>
 CAROM_INLINE void gather_rows(const double* from, const std::int64_t* at, long stride, int count,
                               double* to) {

@@ -4,8 +4,8 @@
 
 namespace carom::cpu::simd {
 
-/// One instruction set's single lane: a type of its own, so that no other translation unit shares
-/// the code that is made for it.
+/// A single lane of one instruction set. It is a separate type for each set, so that translation
+/// units of different sets do not share template instances.
 template <class Isa>
 struct IsaLane : kernels::SingleLane {
   static constexpr int kRowPadding = Isa::kWidth;

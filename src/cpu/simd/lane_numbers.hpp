@@ -11,7 +11,7 @@
 
 namespace carom::cpu::simd {
 
-/// What ranges of single problems ask of their numbers, in the lane's own instructions.
+/// Checks of the numbers of single problems, in the instructions of the lane.
 template <class Lanes>
 struct LaneNumbers {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

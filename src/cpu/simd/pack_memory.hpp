@@ -4,7 +4,7 @@
 
 namespace carom::cpu::simd {
 
-/// Memory of packs, or of doubles; Isa keeps the instruction sets' translation units apart.
+/// Memory of packs, or of doubles; Isa makes it a different type for each instruction set.
 template <class Isa, class V>
 struct IsaMemory {
   V* data;

@@ -5,7 +5,7 @@
 
 namespace carom::cpu::simd {
 
-/// How the elements of a register are joined; an instruction set may do better.
+/// Reductions over the elements of a register; an instruction set may have faster ones.
 template <class Isa>
 struct Joined {
   using Pack = typename Isa::Pack;

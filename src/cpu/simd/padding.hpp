@@ -2,7 +2,7 @@
 
 namespace carom::cpu::simd {
 
-/// No instruction set pads the rows of a tableau to more doubles than this.
+/// Largest number of doubles to which an instruction set pads the rows of a tableau.
 inline constexpr int kLargestPadding = 8;
 
 }  // namespace carom::cpu::simd

@@ -9,7 +9,7 @@
 namespace carom::cpu::simd {
 
 #if defined(__AVX512F__)
-/// Eight rows of eight doubles to their columns.
+/// Transposes eight rows of eight doubles.
 CAROM_INLINE void transpose(const __m512d* row, __m512d* column) {
   __m512d pair[8];  // entries 2 q + parity of four rows each
   for (int half = 0; half < 4; ++half) {

@@ -6,7 +6,7 @@
 
 namespace carom::cuda {
 
-/// What the kernels for compliant steps are given.
+/// Arguments of the kernels for compliant steps.
 struct CompliantLaunch {
   kernels::CompliantArrays arrays;
   std::int64_t problems;

@@ -7,7 +7,7 @@
 
 #include "impact/kernels/contact_path_tableau.hpp"
 
-/// Which of some slacks vanishes first, without a division each.
+/// Finds which slack vanishes first, without a division for each.
 namespace carom::cuda {
 
 namespace first_event {

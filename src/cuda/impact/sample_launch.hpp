@@ -130,7 +130,7 @@ void follow_any_events(int dimension, const SampleLaunch& launch, StoreKind stor
 void follow_releases(int dimension, const SampleLaunch& launch, const SamplePolicy& policy,
                      DeviceArray<double>& reals, DeviceArray<int>& ints, cudaStream_t stream);
 
-/// The rows of TrajectoryArrays' books of a chunk without stores, in a batch that has some.
+/// Energy balance (TrajectoryArrays) of a chunk without stores, in a batch that has stores.
 void fill_inelastic_books(const SampleLaunch& launch, cudaStream_t stream);
 
 /// One warp a trajectory, without fallback. Selection::any only.

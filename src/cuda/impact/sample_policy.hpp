@@ -7,8 +7,8 @@
 
 namespace carom::cuda {
 
-/// Which sampling kernels run and in which portions. Plain numbers, so that a test or a benchmark
-/// can try others; the answers do not depend on them.
+/// Which sampling kernels run and with which chunk sizes. Plain numbers, so that a test or a
+/// benchmark can set others; the answers do not depend on them.
 struct SamplePolicy {
   bool tables = true;          ///< sample_by_tables first, where it has a kernel
   int thread_rows = 12;        ///< one thread a trajectory up to so many contact rows ...

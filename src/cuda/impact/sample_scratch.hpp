@@ -12,7 +12,7 @@ namespace carom::cuda {
 /// Arrays of one chunk's trajectories.
 class ChunkArrays {
  public:
-  /// Device bytes of one slot, the summary's and the net's included. stored: contacts with books.
+  /// Device bytes of one slot, summary and net included. stored: contacts with an energy balance.
   static std::size_t bytes_per_slot(int velocities, int contact_rows, bool net, int stored);
 
   TrajectoryArrays reserve(int slots, int velocities, int contact_rows, bool net, int stored);

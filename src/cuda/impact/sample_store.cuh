@@ -66,7 +66,7 @@ CAROM_INLINE double* path_of(const SampleLaunch& launch, int slot) {
          static_cast<long>(slot) * (launch.run.max_steps + 1) * launch.out.path_row;
 }
 
-/// Writes the books of a finished trajectory with stores to its slot.
+/// Writes the energy balance of a finished trajectory with stores to its slot.
 CAROM_INLINE void store_books(const SampleLaunch& launch, int slot,
                               const kernels::TrajectoryEnd& end, const kernels::StoreBooks& books) {
   const TrajectoryArrays& out = launch.out;

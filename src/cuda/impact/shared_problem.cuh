@@ -2,7 +2,7 @@
 
 #include "cuda/impact/sample_store.cuh"
 
-/// One problem's data in a block's shared memory, for kernels whose blocks have samples of one.
+/// One problem's data in shared memory, for kernels whose blocks sample a single problem.
 namespace carom::cuda {
 
 /// Doubles of one problem's data without its mode table.

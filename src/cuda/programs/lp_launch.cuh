@@ -4,7 +4,7 @@
 
 namespace carom::cuda {
 
-/// What the kernels for linear programs are given.
+/// Arguments of the kernels for linear programs.
 struct LpLaunch {
   kernels::LpArrays arrays;
   int problems;

@@ -8,7 +8,7 @@
 #include "equilibrium/kernels/planar_posture.hpp"
 #include "equilibrium/kernels/strip_polygon.hpp"
 
-/// How the arrays of a planar batch are read and written, on either side.
+/// Reads and writes the arrays of a planar batch, on host and device.
 namespace carom::kernels {
 
 /// Arrays of equilibrium_planar.hpp; outputs may be missing where only margins are asked for.

@@ -7,7 +7,7 @@
 
 #include "equilibrium/kernels/planar_strip.hpp"
 
-/// From the basis that a strip's search ended with to forces, ends and proofs in the world frame.
+/// Computes contact forces, ends and proofs in the world frame from the last basis of a strip.
 namespace carom::kernels {
 
 /// Everything known of one posture's strip under one wrench, in the world frame.

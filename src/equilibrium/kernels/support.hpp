@@ -8,7 +8,7 @@
 #include "equilibrium/kernels/support_newton.hpp"
 #include "equilibrium/kernels/support_prepare.hpp"
 
-/// One direction a lane: simplex run, contact forces, and both certificates.
+/// The support function with one direction per lane: simplex method, forces, both certificates.
 namespace carom::kernels {
 
 /// A posture's own numbers, [k, 3], [k, 3], [k]. N: double, or a pack with a posture a lane.

@@ -2,7 +2,7 @@
 
 #include "equilibrium/kernels/support_sweep.hpp"
 
-/// Few directions of many postures: one posture a lane, its set-up in the pack as well. Every
+/// Few directions of many postures: one posture per lane, also during its set-up. Every
 /// direction starts from the posture's feasible basis, as in a sweep of at most kSupportArcs
 /// directions, and a lane's arithmetic does not depend on its neighbours: the bits are the sweep's.
 namespace carom::kernels {

@@ -6,8 +6,8 @@
 
 #include "equilibrium/kernels/cone_simplex.hpp"
 
-/// What all directions of a posture share: its scaled frame, a feasible basis or the proof that
-/// there is none, and a direction in which every dual cone has room.
+/// Data that all directions of a posture share: its scaled frame, a feasible basis or a proof that
+/// there is none, and a vector strictly inside every dual cone.
 namespace carom::kernels {
 
 /// N: double, or a pack that holds a posture a lane.

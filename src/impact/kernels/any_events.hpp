@@ -86,7 +86,7 @@ class AnyEventTrajectory {
   }
 
  private:
-  /// Speeds that are none; work put by at such a speed would be missed in the books.
+  /// Speeds that count as zero; work stored at such a speed would be missed in the energy balance.
   static constexpr double kMet = Stores::kAny ? 0.01 * Rules::kMet : Rules::kMet;
 
   /// Whether a contact approaches, or is to give back what it has put by.

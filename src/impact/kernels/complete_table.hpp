@@ -6,7 +6,7 @@
 #include "impact/kernels/mode_table.hpp"
 #include "impact/mode_pilots.hpp"
 
-/// What makes a mode table of entries and pilots.
+/// Builds a mode table from its entries and from pilot trajectories.
 namespace carom {
 
 inline constexpr int kLargestEnumerated = 64;

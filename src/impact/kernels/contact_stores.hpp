@@ -13,7 +13,7 @@
 #include "impact/kernels/event_piece.hpp"
 #include "impact/kernels/impact.hpp"
 
-/// Restitution in the event method: the energy or impulse that contacts have stored.
+/// Restitution in the event method: energy or impulse stored in compression, for release later.
 namespace carom::kernels {
 
 /// Restitution and friction of one problem, shared by its samples.
@@ -187,8 +187,8 @@ class ContactStores {
     for (int k = 0; k < Dim * run_.contacts; ++k) piece_[k] = 0.0;
   }
 
-  /// Completes the books. Returns the error of v+, relative to the largest contact speed; infinite
-  /// if the energy does not balance.
+  /// Completes the energy balance. Returns the error of v+, relative to the largest contact speed;
+  /// infinite if the energy does not balance.
   CAROM_INLINE double finish(const double* v) {
     for (int i = 0; i < run_.contacts; ++i) {
       if (view_.vary) {

@@ -10,9 +10,9 @@
 
 namespace carom {
 
-/// Pilot trajectories through all combinations at once, a pilot a lane of the pack, eight pilots
-/// together whatever the register's width. `Lanes` share the combinations of a step; what is not in
-/// the job's arrays is each lane's own, and the same on all.
+/// Pilot trajectories that try all combinations of modes in each step: one pilot per lane of the
+/// pack, always eight pilots together. `Lanes` divide the combinations of a step among them; data
+/// that is not in the job's arrays has a copy in each lane.
 template <class Isa, int M, class Lanes = TableLane>
 class EnumeratedPilots {
   using Pack = typename Isa::Pack;

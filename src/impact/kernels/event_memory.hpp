@@ -6,7 +6,7 @@
 
 namespace carom::kernels {
 
-/// The motion right after a velocity.
+/// The motion that follows a velocity: impulses and rates per unit of the stretch.
 template <int Dim, int Most>
 struct EventMode {
   double impulse[Dim * Most];  ///< normals, then tangents, for one unit of the stretch

@@ -8,14 +8,14 @@
 
 namespace carom::kernels {
 
-/// By how much J v misses the contact velocities u, of the largest contact speed `size`; v is
-/// the velocity before plus M^-1 J' total.
+/// The difference of J v and the contact velocities u, relative to the largest contact speed
+/// `size`; v is the velocity before plus M^-1 J' total.
 ///
-/// Both are sums of the same terms, J v- and J M^-1 J' lambda: u as it was followed, J v from v's
-/// entries. With doubles either is off by at most (nv + rows) epsilons of the sum of its terms'
-/// magnitudes. Contacts that nearly rest on fast bodies are small differences of large terms: at
-/// 1e-8 m/s on a body at 100 m/s that rounding is 1e-6 of `size`, and no arithmetic of doubles
-/// has less. Where the tolerance is exceeded, only what is more than that counts.
+/// Both are sums of the same terms, J v- and J M^-1 J' lambda: u was updated from event to event,
+/// J v is computed from v. In doubles each has an error of at most (nv + rows) epsilons of the sum
+/// of its terms' magnitudes. Velocities of contacts that nearly rest on fast bodies are small
+/// differences of large terms: at 1e-8 m/s on a body at 100 m/s that error is 1e-6 of `size`.
+/// If the tolerance is exceeded, only the part above this rounding error counts.
 CAROM_INLINE double event_missed(const ImpactProblemView& problem, const ImpactRun& run, int rows,
                                  double size, const double* u, const double* total,
                                  const double* v) {

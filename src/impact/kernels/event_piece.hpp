@@ -196,7 +196,7 @@ CAROM_INLINE EventPiece<V, M> event_piece(const ImpactProblemView& problem, cons
                          (event & (magnitude(after) <= V(EventRules::kZero) * magnitude(before)));
     after = select((until[k] < never) & reached, none, after);
     if constexpr (Stores::kAny) {
-      // work put by at a speed that is none would be missed in the books
+      // work stored at a speed that counts as zero would be missed in the energy balance
       after = select(magnitude(after) <= V(0.01 * EventRules::kMet * speed), none, after);
     }
     piece.next[k] = after;

@@ -6,8 +6,8 @@
 
 namespace carom::kernels {
 
-/// The modes that planar contacts at given velocities may be in, in the order they are tried:
-/// cyclically from the number on that the weights name.
+/// The possible modes of planar contacts at given velocities, in the order in which they are tried:
+/// cyclically from a number that the weights determine.
 template <int M>
 class EventSearch {
  public:

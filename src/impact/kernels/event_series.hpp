@@ -6,7 +6,7 @@
 
 namespace carom::kernels {
 
-/// When events repeat themselves.
+/// Rules for cycles of events that repeat with a constant ratio.
 struct EventCycleRules {
   static constexpr double kSameShape = 1e-8;      ///< of a cycle that repeats itself smaller
   static constexpr double kSameRounding = 1e-13;  ///< likewise, of the largest contact speed

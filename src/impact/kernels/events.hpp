@@ -13,7 +13,7 @@
 /// event under weights that are drawn for stretches of impulse: no step size.
 namespace carom::kernels {
 
-/// The stores of one trajectory at a time, with its numbers and books.
+/// The stores of one trajectory at a time, with its numbers and energy balance.
 template <int M>
 class OnePlanarStores : public PlanarStores<double, bool, M, kMaxVelocities> {
   using Base = PlanarStores<double, bool, M, kMaxVelocities>;
@@ -45,7 +45,7 @@ class OnePlanarStores : public PlanarStores<double, bool, M, kMaxVelocities> {
     for (int k = 0; k < 2 * M; ++k) piece_[k] = 0.0;
   }
   /// What an impact that ends with u, [rows], and v misses of the largest contact speed; infinite
-  /// where the books are wrong. The books are complete afterwards.
+  /// if the energy does not balance. Completes the energy balance.
   CAROM_INLINE double finish(const double* u, const double* v) {
     double lost = 0.0;
     for (int i = 0; i < M; ++i) {

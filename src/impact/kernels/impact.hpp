@@ -17,7 +17,7 @@
 #include "impact/kernels/step_lcp.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
 
-/// One trajectory of Algorithm 1 and its closing step: draw, solve, certify, step, stop, classify.
+/// One trajectory of Algorithm 1: draw, solve, certify, step, stop, closing step, classify.
 namespace carom::kernels {
 
 /// Prepared data of one problem; all arrays are read-only and shared by its samples.

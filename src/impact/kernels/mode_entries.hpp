@@ -7,9 +7,9 @@
 
 namespace carom {
 
-/// Combinations of contact modes as functions of z, one combination a lane. Each contact has Dim
-/// unknowns: its normal impulse (or, sliding at a corner, that of its force), then what friction
-/// adds inside its bounds. What a mode does not use is an identity row.
+/// Combinations of contact modes as functions of z, one combination per lane. Each contact has Dim
+/// unknowns: its normal impulse (or, sliding at a corner, that of its force), then its tangential
+/// impulse inside the friction bounds. Unknowns that a mode does not use have an identity row.
 template <class Isa, int Dim,
           int MostContacts =
               Dim == 2 ? kernels::kMaxPlanarTableContacts : kernels::kMaxSpatialTableContacts>

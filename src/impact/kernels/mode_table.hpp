@@ -4,10 +4,10 @@
 #include <carom/device/lanes.hpp>
 #include <carom/device/numeric.hpp>
 
-/// The step (75) is first looked up: in each combination of contact modes the impulse is a linear
-/// function of z = [u; lambda_max], and the combination holds where some further linear functions
-/// of z are not negative. All samples of a problem share those functions. A step that no entry
-/// solves goes to the contact path.
+/// Solves the step (75) by look-up: for each combination of contact modes the impulse is a linear
+/// function of z = [u; lambda_max], and the combination is valid if some other linear functions
+/// of z are not negative. All samples of a problem share these functions. If no entry solves a
+/// step, the contact path does.
 namespace carom::kernels {
 
 /// Most contacts of a problem that gets a table.

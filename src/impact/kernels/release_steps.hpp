@@ -119,7 +119,7 @@ class ReleaseTrajectory {
     for (int i = 0; i < contacts_; ++i) most = larger(most, weights_.weight[i]);
     const double whole = problem_.step_size / most;
     const double length = weights_.left > 0.0 ? smaller(whole, weights_.left) : whole;
-    // Where the books do not come out, what is released is bounded so that they do.
+    // If the energy does not balance, releases are bounded so that it does.
     for (int attempt = 0;; ++attempt) {
       set_releases(length, attempt > 0);
       if (!steps_.solve(index, sample, end)) return false;
@@ -194,7 +194,7 @@ class ReleaseTrajectory {
     }
   }
 
-  /// The step's works into the books, by certificate::ReleaseBooks; false where that is to be
+  /// Adds the step's work to the energy balance (certificate::ReleaseBooks); false if it must be
   /// tried with smaller releases.
   CAROM_INLINE bool book(bool carefully) {
     double out[kMost], put[kMost], spent[kMost], rubbed[kMost];

@@ -7,8 +7,8 @@
 namespace carom::kernels {
 
 /// The step LCP (75) in its original unknowns z = [beta; lambda_n; lambda_D; gamma], without beta
-/// where the impulses are unbounded, which is the simultaneous model (31). Entries are formed on
-/// the fly from the scaled Delassus matrix; the scales are powers of two, so that undoing them is
+/// if the impulses are unbounded, which is the simultaneous model (31). Entries are computed when
+/// needed from the scaled Delassus matrix. The scales are powers of two, so scaling back is
 /// exact.
 template <int Dim>
 struct StepLcp {

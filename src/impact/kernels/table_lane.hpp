@@ -4,8 +4,8 @@
 
 namespace carom {
 
-/// SingleLane for the bodies that make a table. They also ask which of many indices meet a test,
-/// whose answers must not depend on what is done with other ones.
+/// SingleLane for the kernels that build a mode table. It also finds which of many indices pass a
+/// test; a test must not depend on the handling of other indices.
 struct TableLane : kernels::SingleLane {
   /// act(i, value) in order for each i whose value = test(i), an unsigned, is not zero.
   template <class Test, class Act>

@@ -5,7 +5,7 @@
 #include <carom/types/boxed_lcp.hpp>
 #include <carom/types/lcp_decision.hpp>
 
-// Shapes and settings were validated before; known: what is decided without a tree.
+// Decides LCPs by proof trees. Arguments are validated; known: answers found without a tree.
 namespace carom::cpu {
 
 std::vector<LcpDecision> decide_lcp(const LcpBatch& batch, const LcpDecisionSettings& settings);

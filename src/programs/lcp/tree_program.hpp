@@ -5,7 +5,7 @@
 #include <carom/certificate_boxed_lcp.hpp>
 #include <carom/certificate_lp.hpp>
 
-/// What a node of a proof tree states of a boxed LCP, as linear programs
+/// The linear programs of a node of a proof tree for a boxed LCP
 /// (carom/types/lcp_decision.hpp).
 namespace carom::boxed {
 

@@ -5,7 +5,7 @@
 
 namespace carom {
 
-/// What the bodies are told of a batch, but for its arrays.
+/// Arguments of the LP kernels for a batch, without its arrays.
 inline kernels::LpArrays lp_task(const LpBatch& batch, const LpSettings& settings) {
   kernels::LpArrays task{};
   task.rows = batch.rows;

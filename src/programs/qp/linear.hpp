@@ -7,7 +7,7 @@
 #include <carom/types/lp.hpp>
 #include <carom/types/qp.hpp>
 
-/// Quadratic programs without curvature, for the simplex method.
+/// Quadratic programs with P = 0, solved by the simplex method.
 namespace carom::qp_linear {
 
 /// The problems of a batch in host memory whose P is zero: none where it has second-order cones or

@@ -4,7 +4,7 @@
 
 namespace carom {
 
-/// What a row of a quadratic program is among the bodies' rows.
+/// Kinds of rows of a quadratic program in the kernels.
 enum class QpRowKind : std::uint8_t { interval, half_line, equation, second_order };
 
 }  // namespace carom

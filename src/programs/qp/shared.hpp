@@ -10,7 +10,7 @@
 
 namespace carom {
 
-/// What QPs of one P and one A keep, or of each its own.
+/// Prepared data of QPs that share P and A, or that each have their own P and A.
 struct SharedQp {
   explicit SharedQp(const QpBatch& matrices) : layout(matrices) {}
 

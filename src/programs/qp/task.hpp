@@ -7,8 +7,8 @@
 
 namespace carom {
 
-/// What the bodies are told of a call, but for its arrays; and with those in host memory, but
-/// `end`.
+/// Arguments of the QP kernels for a call: without its arrays; and with arrays in host memory,
+/// except `end`.
 kernels::QpTaskArrays qp_task(const QpBatch& batch, const QpLayout& layout,
                               const QpSettings& settings);
 kernels::QpTaskArrays qp_task(const QpBatch& batch, const QpLayout& layout,

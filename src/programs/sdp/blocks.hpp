@@ -11,7 +11,7 @@
 
 #include "programs/sdp/small_matrix.hpp"
 
-/// A programme's matrices block by block, each with the variables that it has.
+/// A program's matrices block by block; each block stores only the variables that it contains.
 namespace carom::sdp {
 
 template <class Real>

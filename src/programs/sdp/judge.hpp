@@ -4,9 +4,9 @@
 
 namespace carom::sdp {
 
-/// Solves a programme brought to size 1 and judges the answer by the programme as it was given;
-/// an answer that is too coarse for that is sought once more, more exactly.
-/// keep: its numbers stay whatever the status, for who judges them by other means.
+/// Solves a program scaled to size 1 and certifies the answer with the given program. If the
+/// residual is too large, it solves again with a smaller tolerance.
+/// keep: returns the numbers with any status, for callers with their own certificate.
 SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, bool keep = false);
 
 }  // namespace carom::sdp

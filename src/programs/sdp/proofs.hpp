@@ -4,9 +4,9 @@
 
 #include "programs/sdp/blocks.hpp"
 
-/// Proofs that an iterate points at, made as exact as double numbers allow: what is left of their
-/// equalities and eigenvalues is rounding, so that no programme with an answer of a size below 1e9
-/// has one. Matrices and objective are taken to be of size 1 (scaling.hpp).
+/// Proofs of infeasibility from an iterate, as exact as doubles allow: residuals of equalities and
+/// eigenvalues are rounding errors, so that no program with a solution of size below 1e9
+/// has such a proof. Matrices and objective must have size 1 (scaling.hpp).
 namespace carom::sdp {
 
 inline constexpr double kOverflowing = 1e9;  ///< entries of any proof or point, at most

@@ -4,8 +4,8 @@
 
 namespace carom::sdp {
 
-/// A programme with blocks, variables, constant and objective brought to size 1 by powers of two,
-/// and the way back.
+/// Scales a program's blocks, variables, constant and objective to size 1 by powers of two, and
+/// scales answers back.
 class Scaled {
  public:
   explicit Scaled(const SdpProblem& problem);

@@ -6,7 +6,7 @@
 
 namespace carom::sdp {
 
-/// Where the value of a programme is asked for and not its answer.
+/// Values at which the solver may stop early, for callers that do not need the optimum.
 struct SdpStops {
   double enough = std::numeric_limits<double>::infinity();  ///< a feasible y has b'y >= this
   /// X bounds b'y by less than this, for y not much larger than the iterate.

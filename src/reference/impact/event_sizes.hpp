@@ -1,6 +1,6 @@
 #pragma once
 
-/// What docs/explanation/enclosure.md names: relative sizes below which something is nothing, and
+/// Constants of docs/explanation/enclosure.md: relative sizes that count as zero, and
 /// numbers of events.
 namespace carom::reference::event_sizes {
 

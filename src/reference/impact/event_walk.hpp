@@ -43,7 +43,7 @@ class EventWalk {
   [[nodiscard]] Vector pushers(bool held) const;
   /// That a piece gains no energy; `wrong`: what else is wrong with it.
   void certify_energy(const Vector& impulse, const Vector& next, double length, double wrong);
-  /// The books of a piece. event: or the stretch's end; key: what kind of event.
+  /// The energy balance of a piece. event: or the stretch's end; key: what kind of event.
   void finish_piece(const Vector& impulse, double length, bool event, int key);
 
   const Mechanism& mechanism_;

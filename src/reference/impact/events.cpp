@@ -203,7 +203,7 @@ class PlanarWalk : public EventWalk {
       if (reached || next[k] * u_[k] < 0.0) next[k] = 0.0;
     }
     if (stores_ != nullptr) {
-      // work put by at a speed that is none would be missed in the books
+      // work stored at a speed that counts as zero would be missed in the energy balance
       next = (next.array().abs() <= 0.01 * kMet * size_).select(0.0, next);
       std::vector<bool> emptied(empty.size());
       for (std::size_t i = 0; i < empty.size(); ++i) {

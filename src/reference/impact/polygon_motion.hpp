@@ -7,7 +7,7 @@
 
 namespace carom::reference {
 
-/// What contacts do at a velocity: which directions oppose the slip of those that do not separate.
+/// Modes of contacts at a velocity: which friction directions oppose the slip of closed contacts.
 struct PolygonState {
   Vector u;
   std::vector<Arc> slip;

@@ -14,7 +14,7 @@ namespace carom::reference {
 
 namespace {
 
-/// What a step does to the books, [m] each.
+/// Changes of the energy balance in a step, [m] each.
 struct StepBooks {
   Vector out, put, spent, rubbed;
   double gift = 0.0;  ///< work that no store paid for

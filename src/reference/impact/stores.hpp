@@ -63,7 +63,7 @@ class Stores {
   /// Impulse until the store of contact i is empty; infinite where u turns before.
   [[nodiscard]] double until(int i, double u, double rate, double push) const;
   /// Whether a piece, [impulse and rate of one unit] over `length`, is left out: it changes neither
-  /// velocities nor stores, or its rounding is more than books may miss.
+  /// velocities nor stores, or its rounding exceeds the tolerance of the energy balance.
   [[nodiscard]] bool leaves_out(const Vector& u, const Vector& impulse, const Vector& rate,
                                 double length) const;
   /// A piece from contact velocities `before` to `after`, with these impulses; emptied: contacts

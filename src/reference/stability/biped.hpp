@@ -11,7 +11,7 @@
 
 #include <carom/types/stability.hpp>
 
-/// A stance on two contacts as a textbook has it: vectors, modes searched anew in every state.
+/// A stance on two contacts, written simply: vectors, and a search of the modes in every state.
 namespace carom::reference::biped {
 
 using Eigen::Matrix2d;

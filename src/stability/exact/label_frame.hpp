@@ -5,7 +5,7 @@
 #include "stability/exact/copositive.hpp"
 #include "stability/exact/forms.hpp"
 
-/// What the judges of labelled functions share.
+/// Data that the exact checks of labelled functions share.
 namespace carom::exact {
 
 template <class Interval>

@@ -8,8 +8,8 @@
 
 namespace carom::exact {
 
-/// As FineInterval, with doubles as ends: tens of times as fast, and as true.
-/// What does not fit into doubles is the whole line, of which nothing is said.
+/// As FineInterval, with doubles as ends: tens of times as fast, and as rigorous.
+/// Numbers that do not fit into doubles become the whole line, which proves nothing.
 class PlainInterval {
  public:
   PlainInterval() = default;

@@ -6,7 +6,7 @@
 
 #include <carom/types/stability.hpp>
 
-/// Proofs re-judged from only a stance's numbers, by code that shares nothing with the search.
+/// Verifies proofs from a stance's numbers, with code that shares nothing with the search.
 namespace carom::exact {
 
 /// V = V1 + (zeta + kappa) c.q + s (c.v)^2 / 2 proves that the stance is stable.

@@ -8,7 +8,7 @@
 #include "stability/kernels/certificate_paper.hpp"
 #include "stability/kernels/events.hpp"
 
-/// The verdict on one stance, cheapest questions first.
+/// The verdict on one stance; the cheapest tests come first.
 namespace carom::kernels::stability {
 
 /// Numbers of the stances in the bodies' form (stability/prepare.hpp).

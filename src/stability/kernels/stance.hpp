@@ -2,7 +2,7 @@
 
 #include <carom/device/numeric.hpp>
 
-/// A stance's zero-order data: what all of the family's bodies begin with.
+/// A stance's zero-order data, the input of all kernels of the family.
 namespace carom::kernels::stability {
 
 /// (y, z, theta): a velocity, an acceleration or a wrench; the metric is the identity.

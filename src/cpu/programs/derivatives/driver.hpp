@@ -14,7 +14,7 @@
 
 namespace carom::cpu {
 
-/// What a thread works with.
+/// Working memory of one thread.
 struct DerivativeMemory {
   std::vector<double> reals;  // of one lane
   std::vector<int> ints;

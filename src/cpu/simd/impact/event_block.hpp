@@ -29,7 +29,7 @@ struct EventBlock {
   void* context;
 };
 
-/// The books of a trajectory that packs followed.
+/// The energy balance of a trajectory that packs followed.
 template <class Isa, int M>
 void fill_books(const EventBlock& block, int position) {
   const StoreRows& rows = block.stores;

@@ -6,8 +6,8 @@
 
 namespace carom::cpu::simd {
 
-/// certificate::BoxedLcpJudge with one problem a lane, as far as most answers need it: the same
-/// bits up to kLcpClose. A lane whose residual is not that close wants BoxedLcpJudge itself.
+/// certificate::BoxedLcpJudge with one problem per lane, the part that most answers need: the same
+/// bits for residuals up to kLcpClose. Lanes with a larger residual need BoxedLcpJudge itself.
 template <class Isa>
 class BoxPackJudge {
   using Pack = typename Isa::Pack;

@@ -15,9 +15,9 @@
 
 namespace carom::cpu::simd {
 
-/// derivatives::LcpDerivative of a problem a lane, as far as a smooth answer needs it that keeps
-/// its modes while it is polished: the same operations in the same order. Other lanes are left
-/// open.
+/// derivatives::LcpDerivative with one problem per lane, for smooth answers whose modes do not
+/// change while they are polished: the same operations in the same order. Other lanes are not
+/// differentiated.
 template <class Isa>
 class PackLcpDerivative : PackProblems<Isa> {
   using Lanes = PackProblems<Isa>;

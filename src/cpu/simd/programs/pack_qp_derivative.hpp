@@ -7,8 +7,8 @@
 
 namespace carom::cpu::simd {
 
-/// derivatives::QpDerivative of a problem a lane, from the modes that packs have; other lanes are
-/// left open.
+/// derivatives::QpDerivative with one problem per lane, from the modes of packs; other lanes are
+/// not differentiated.
 template <class Isa>
 class PackQpDerivative : PackQpModes<Isa> {
   using Modes = PackQpModes<Isa>;

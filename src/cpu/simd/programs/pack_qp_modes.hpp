@@ -9,9 +9,9 @@
 
 namespace carom::cpu::simd {
 
-/// derivatives::QpDerivative::modes of a problem a lane, as far as an answer needs it that keeps
-/// its modes while it is polished: P definite, cones between no states, every doubtful row a
-/// combination of held ones.
+/// derivatives::QpDerivative::modes with one problem per lane, for answers whose modes stay the
+/// same while they are polished: P definite, no cone at a kink, every doubtful row a
+/// combination of held rows.
 template <class Isa>
 class PackQpModes : protected PackQpCones<Isa> {
   using Cones = PackQpCones<Isa>;

@@ -7,7 +7,7 @@
 
 namespace carom::cpu::simd {
 
-/// A QP a lane in memory, and products with its matrices.
+/// One QP per lane in memory, and products with its matrices.
 template <class Isa>
 class PackQpProblem : protected PackProblems<Isa> {
  protected:

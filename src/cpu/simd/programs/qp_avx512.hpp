@@ -7,7 +7,7 @@
 
 namespace carom::cpu::simd {
 
-/// Blocks of 8 x 8 transposed in registers.
+/// Transposes blocks of 8 x 8 doubles in registers.
 template <>
 struct QpSpread<Avx512, Avx512::Pack, 8> {
   static CAROM_INLINE void run(const double* from, long stride, long count, double* to,

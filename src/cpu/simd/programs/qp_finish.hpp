@@ -3,8 +3,8 @@
 #include "cpu/simd/programs/qp_pack.hpp"
 #include "programs/qp/kernels/qp_task.hpp"
 
-/// What the packs leave, one problem at a time (kernels::QpTask::finish), in the machine's
-/// instruction set.
+/// Solves the QPs that packs leave unsolved, one at a time (kernels::QpTask::finish), in the
+/// machine's instruction set.
 namespace carom::cpu::simd {
 
 /// workspace: kernels::qp_finish_parts().end doubles.

@@ -9,8 +9,8 @@
 
 namespace carom::cpu::simd {
 
-/// Problems in one thread: their matrices are kept, or they are solved, each from a start of its
-/// own (QpWarmActiveSet).
+/// Warm-started QPs in one thread: prepares their matrices, or solves each from its own start
+/// (QpWarmActiveSet).
 struct QpWarmRange {
   std::int64_t begin, end;
   const kernels::QpTaskArrays* task;  ///< hessian and matrix: of all problems, or of each

@@ -4,7 +4,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/qp_problem.hpp>
 
-/// What QpWideActiveSet takes and keeps, the same for any instruction set.
+/// Inputs and memory of QpWideActiveSet, the same for all instruction sets.
 namespace carom::cpu::simd {
 
 inline constexpr int kLargestWideVariables = 128;

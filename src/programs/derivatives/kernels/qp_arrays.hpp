@@ -8,7 +8,7 @@
 #include "programs/derivatives/kernels/dense.hpp"
 #include "programs/derivatives/kernels/doubtful.hpp"
 
-/// What the derivative of a QP is given, returns and works with.
+/// Inputs, results and working memory of the derivative of a QP.
 namespace carom::derivatives {
 
 using certificate::RowMode;

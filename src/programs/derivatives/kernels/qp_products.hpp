@@ -2,7 +2,7 @@
 
 #include "programs/derivatives/kernels/qp_derivative.hpp"
 
-/// Products from the left and the right, their residuals, and how far they reach.
+/// Products with the Jacobian from the left (vjp) and the right (jvp), their residuals and reach.
 namespace carom::derivatives {
 
 CAROM_HOST_DEVICE inline bool QpDerivative::adjoint(const QpCotangentView& cotangent,

@@ -8,7 +8,7 @@
 namespace carom::derivatives {
 
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-/// What polishing may move, in the rows' units.
+/// Largest change of an answer by polishing, in the rows' units.
 inline constexpr double kLargestShift = 1e-6;
 /// Likewise of QPs with cones or rows in doubt, which an interior point finds to the root of its
 /// tolerance.

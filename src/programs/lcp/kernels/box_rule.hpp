@@ -3,7 +3,7 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
-/// What every body of boxed LCPs has in common beside its path.
+/// Rules that all kernels for boxed LCPs share, apart from the path.
 namespace carom::kernels {
 
 /// What a path leaves of the v that ought to vanish, relative to the largest constant, and how

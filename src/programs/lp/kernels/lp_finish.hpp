@@ -5,8 +5,8 @@
 #include "programs/kernels/convex_lemke.hpp"
 #include "programs/lp/kernels/lp.hpp"
 
-/// What the simplex method leaves without a verdict goes through Lemke's method in twice the
-/// precision, and is judged like everything else.
+/// LPs that the simplex method leaves undecided are solved by Lemke's method in double-double
+/// arithmetic, and certified like all others.
 namespace carom::kernels {
 
 template <class Memory>

@@ -3,7 +3,7 @@
 #include "programs/kernels/doubled.hpp"
 #include "programs/lp/kernels/simplex_ratio.hpp"
 
-/// What a basis says of proofs, in twice the precision: whether what is to be zero is zero.
+/// Checks of a basis's proofs in double-double arithmetic: whether required zeros are zero.
 namespace carom::kernels {
 
 template <class Lanes, int PaddedRows, int PaddedColumns>

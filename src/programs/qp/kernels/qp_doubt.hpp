@@ -6,8 +6,8 @@
 #include "programs/qp/kernels/qp_factor.hpp"
 #include "programs/qp/kernels/qp_interior_bound.hpp"
 
-/// Whether an answer to a problem with cones whose residual is small is one: without an interior
-/// points of any small residual lie far from every answer, or there is none.
+/// Checks whether an answer of a cone problem with a small residual is near a solution: without an
+/// interior, points with small residuals can be far from every solution, or there is none.
 namespace carom::kernels {
 
 namespace qp_doubt {

@@ -14,8 +14,8 @@
 #include "programs/qp/kernels/qp_subspace.hpp"
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 
-/// What becomes of a problem that the first method did not solve, or that is to be solved exactly:
-/// proofs, the active set, the splitting, and the judgement of what they find.
+/// Solves problems that the first method did not solve, or that must be solved exactly: by proofs,
+/// the active-set method and operator splitting, with certificates for their answers.
 namespace carom::kernels {
 
 template <class Memory>

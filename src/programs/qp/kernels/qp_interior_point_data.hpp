@@ -5,7 +5,7 @@
 
 #include "programs/qp/kernels/qp_scaling.hpp"
 
-/// What the interior-point method of quadratic programs holds: the scaled problem, the iterate, its
+/// Data of the interior-point method for quadratic programs: the scaled problem, the iterate, its
 /// steps and residuals.
 namespace carom::kernels {
 

@@ -4,7 +4,7 @@
 #include "programs/qp/kernels/qp_factor.hpp"
 #include "programs/qp/kernels/qp_normal_equations.hpp"
 
-/// Where the interior-point method begins.
+/// The starting point of the interior-point method.
 namespace carom::kernels {
 
 /// Marks the equations and sides that are there; the degree of the complementarity.

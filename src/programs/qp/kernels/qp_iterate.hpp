@@ -2,7 +2,7 @@
 
 #include "programs/qp/kernels/qp_polish.hpp"
 
-/// What the methods on the scaled problem have in common: admm, projected and the active set.
+/// The scaled problem's iterate, shared by the methods admm, projected and active_set.
 namespace carom::kernels {
 
 template <class Memory>

@@ -4,8 +4,8 @@
 
 namespace carom::kernels {
 
-/// Zeros in place of what solving the rows left of them: x_j that every row with it hides among its
-/// other terms, as residuals of equations that can be met, and y_i that then balance nothing.
+/// Sets entries to zero that are rounding errors: x_j that is negligible in every row that contains
+/// it, if the equations can still be met, and y_i that then balance nothing.
 /// share: of a row's and of a column's terms. Returns whether anything changed. work: [rows + n].
 template <class Lanes, class Data, class Memory>
 CAROM_CALL bool drop_hidden(const Lanes& lanes, const QpShape& shape, const QpView<Data>& view,

@@ -6,8 +6,8 @@
 #include "programs/qp/kernels/qp_factor.hpp"
 #include "programs/qp/kernels/qp_scaling.hpp"
 
-/// What proves that a quadratic program has no answer, for any lanes. A vector that a solver left
-/// is made to hold what a proof demands exactly, and the certificate judges the rest.
+/// Proofs that a quadratic program has no solution, for any lanes. A solver's vector is changed so
+/// that it meets some conditions of a proof exactly; the certificate checks the others.
 namespace carom::kernels {
 
 /// f(i) for the rows that no second-order cone holds.

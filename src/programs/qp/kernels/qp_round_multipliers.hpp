@@ -4,9 +4,9 @@
 
 namespace carom::kernels {
 
-/// Nearly parallel rows may have multipliers so large that their own rounding is felt: of the
-/// numbers beside the two largest terms' the best are taken. is_better(): whether y is better than
-/// the best so far; is_done(): whether that suffices.
+/// Nearly parallel rows may have multipliers so large that their rounding matters: the neighbouring
+/// doubles of the two largest are tried. is_better(): whether y is better than
+/// the best so far; is_done(): whether it is sufficient.
 template <class Lanes, class Data, class Memory, class Better, class Done>
 CAROM_CALL void round_multipliers(const Lanes& lanes, const QpShape& shape,
                                   const QpView<Data>& view, const Memory& y, Better&& is_better,

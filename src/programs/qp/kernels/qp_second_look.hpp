@@ -7,8 +7,8 @@
 
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 
-/// Whether an answer within the tolerance, but not to rounding, is one to the numbers as given:
-/// rows that are nearly parallel meet far away from where they all but meet, or nowhere.
+/// Checks whether an answer within the tolerance, but not to rounding, is near a solution of the
+/// given problem: nearly parallel rows may intersect far from the answer, or nowhere.
 namespace carom::kernels {
 
 /// What the exact method says of the numbers as given, proven or not.

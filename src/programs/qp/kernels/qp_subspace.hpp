@@ -2,9 +2,9 @@
 
 #include "programs/qp/kernels/qp_proofs.hpp"
 
-/// Hessians that are convex where the equations hold only. With x = x_p + T z, T a projector onto
+/// Hessians that are convex only where the equations hold. With x = x_p + T z, T a projector onto
 /// the null space of the equations E x = e, the objective is that of T'P T and T'(q + P x_p), whose
-/// x is the same; the multipliers of E take what is left of the gradient.
+/// x is the same; the multipliers of E balance the rest of the gradient.
 namespace carom::kernels {
 
 template <class Memory>

@@ -12,7 +12,7 @@
 
 namespace carom::kernels {
 
-/// What the bodies see of QpSettings.
+/// The settings and arrays of a call in the form that the QP kernels use.
 struct QpTaskSettings {
   QpMethod method = QpMethod::automatic;
   int max_iterations = 0;  ///< 0: each method's own

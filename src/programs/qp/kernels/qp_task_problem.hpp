@@ -9,8 +9,8 @@
 
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 
-/// One problem between the arrays of a batch and the memory of who solves it. Memory may be
-/// interleaved: a lane of a pack, a thread beside its neighbours.
+/// Copies one problem between the arrays of a batch and the memory of a kernel. That memory may be
+/// interleaved: a lane of a pack, or a thread of a warp.
 namespace carom::kernels {
 
 /// What a task keeps, as offsets in its memory.
