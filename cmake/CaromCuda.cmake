@@ -49,7 +49,7 @@ function(carom_cuda_room name)
   target_link_libraries(${name} PRIVATE carom_flags ${CAROM_CUDART} carom_random123)
 endfunction()
 
-# Sources of kernels as C++ of a host that plays the device (tests/cuda_on_host).
+# Sources of kernels, compiled as C++ for the simulated device (tests/cuda_on_host).
 function(carom_cuda_on_host)
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX
     COMPILE_OPTIONS "-include;cuda_runtime.h;-O1")

@@ -17,7 +17,7 @@ if(CAROM_BUILD_PYTHON)
 endif()
 set(CAROM_CUDA "AUTO" CACHE STRING "CUDA backend: AUTO, ON or OFF")
 set_property(CACHE CAROM_CUDA PROPERTY STRINGS AUTO ON OFF)
-option(CAROM_CUDA_ON_HOST "Run the device tests on a host that plays the device" OFF)
+option(CAROM_CUDA_ON_HOST "Run the device tests on a simulated device" OFF)
 option(CAROM_CUDA_MOTION "Compile the motion kernels as well: two minutes of nvcc an architecture" ON)
 set(CAROM_SANITIZE "" CACHE STRING "Sanitizers for host code, e.g. address,undefined or thread")
 

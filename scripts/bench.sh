@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures carom beside every other solver of the same problems that can be had here, in one process
-# on the same problems, and prints one table per family. From a bare machine to the tables.
+# Compares carom with all other solvers of the same problems that can be installed on this machine, in
+# one process on the same problems, and prints one table per family. It needs no other set-up.
 #   scripts/bench.sh [--quick|--full] [--cuda|--classes|--filter REGEX] [FILE.json]
 # FILE defaults to build-bench/bench.json. --full adds the largest sample counts. --cuda: this
-# machine's GPU beside its processor, a table of every family. --classes: problems of other people
-# (bench/classes.py) and their codes.
+# machine's GPU compared with its processor, a table of every family. --classes: problems from the
+# literature and other packages (bench/classes.py), with their solvers.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

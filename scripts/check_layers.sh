@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Arrows between the rooms go one way (docs/explanation/architecture.md):
+# Includes between the layers go one way (docs/explanation/architecture.md):
 #   cli, python > io > run > analysis, enclosure > api > cpu, cuda, reference > families > core > types
 # Reads the #include lines of include/, src/ and python/src/, and of the folders of these names in
-# tests/toy_family; prints every arrow that goes up or from one backend into another, and fails on
-# any. A public header that declares functions belongs to api, so that the rooms below it include
-# carom/types/, carom/device/ and certificates alone. Fails as well where a thread index, shuffle,
-# barrier or atomic operation of CUDA stands outside src/cuda/lanes.cuh, or where a public header
-# includes anything but the standard library and other public headers: whoever includes it has
-# nothing else. What is called, an #include does not tell: scripts/check_linker.sh reads the objects.
+# tests/toy_family; prints every include of a higher layer or of another backend, and fails on
+# any. A public header that declares functions belongs to api, so that the layers below it include
+# only carom/types/, carom/device/ and certificates. Fails also if a thread index, shuffle,
+# barrier or atomic operation of CUDA is used outside src/cuda/lanes.cuh, or if a public header
+# includes anything but the standard library and other public headers, because users have
+# nothing else. #include lines do not show calls: scripts/check_linker.sh reads the objects.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The room of a path: the first pattern that matches.
+# The layer of a path: the first pattern that matches.
 rooms='
 ^python/src/                                                                   python
 ^src/(cli|io|run|analysis|enclosure|api|reference|cpu|cuda|core)/             =

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# check_linker.sh [BUILD_DIR]: fails where code of a lower room takes a symbol from a higher one, or
-# one backend from another (docs/explanation/architecture.md):
+# check_linker.sh [BUILD_DIR]: fails if code of a lower layer uses a symbol of a higher one, or
+# one backend of another (docs/explanation/architecture.md):
 #   cli, python > io > run > analysis, enclosure > api > cpu, cuda, reference > families > core
-# It reads the objects of a complete build, as the linker does: an #include can be innocent and the
-# call behind it go up (scripts/check_layers.sh reads the #include lines). A symbol counts where the
-# room that needs it has no definition of its own and no lower room has one, so that inline functions
-# and templates that several rooms instantiate do not. --self-test: the check finds what it should.
+# It reads the objects of a complete build, as the linker does, because a call can go to a higher
+# layer without an #include of it (scripts/check_layers.sh reads the #include lines). A symbol counts
+# if neither the layer that uses it nor a lower one defines it, so that inline functions and
+# templates that several layers instantiate do not count. --self-test tests the check.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check_symbols.sh [BUILD_DIR]: fails where code compiled for one instruction set could run on a
-# machine without it. The linker keeps one definition of a weak function, whichever object it came
-# from, so an object of the rooms of carom_simd_rooms for AVX2 and AVX-512 may define none that an
-# object of another room defines too. (Weak data are the same bytes in all of them.) Optimised
-# builds only: without inlining the standard library's own templates are shared.
+# check_symbols.sh [BUILD_DIR]: fails if code compiled for one instruction set could run on a
+# machine without it. The linker keeps one definition of a weak function, from any object, so
+# objects for AVX2 and AVX-512 (CMake's list carom_simd_rooms) must not define one that another
+# target's object also defines. (Weak data are the same bytes in all of them.) Optimised
+# builds only: without inlining, templates of the standard library are shared.
 set -euo pipefail
 build=${1:-${CAROM_BUILD_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build-release}}
 # Those of this build's rooms that were compiled, not what an earlier one left in the folder.

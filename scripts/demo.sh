@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Samples the post-impact sets of the paper's five examples, 2^20 trajectories each, on the best
-# backend of this machine, then shows the other two families: where postures can hold their centre of
-# mass, and worlds with compliant contacts. Pictures, HDF5 and JSON files land in out/.
+# backend of this machine, then shows two other families: equilibrium regions of postures,
+# and worlds with compliant contacts. Pictures, HDF5 and JSON files are written to out/.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -11,7 +11,7 @@ out=$root/out
 # Without a GPU the CUDA backend would be compiled for nothing.
 cuda=OFF
 if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
-# What runs here and no more: docs/explanation/decisions/0011-build-time.md.
+# Builds only what it runs: docs/explanation/decisions/0011-build-time.md.
 prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
   -DCAROM_BUILD_EXAMPLES=OFF
 build_targets "Building the command" carom_command

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the site into build-docs/html, gallery included, warnings as errors, and checks its links (and its pages,
 # where there are playwright and a Chromium). From a clean clone it builds the command and the Python package first. CAROM_PYTHON: a Python that has the package and
-# docs/requirements.txt; CAROM: the command; both save those builds.
+# docs/requirements.txt; CAROM: the command. With both set, nothing is built first.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

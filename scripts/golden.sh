@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Whether a change left every output of the command as it was, bit for bit: every command on every
+# Checks whether a change left all outputs of the command the same, bit for bit: every command on every
 # built-in model, posture and scenario and on the problem files, JSON and HDF5, few samples, one
-# thread. What may differ between two runs (times, rates, version, commit) is left out.
-#   golden.sh record FILE    one digest a run of the command
+# thread. Times, rates, version and commit, which may differ between runs, are not compared.
+#   golden.sh record FILE    writes one digest per run of the command
 #   golden.sh compare FILE   runs everything again, names what differs, fails if anything does
-# The digests belong to one machine: its instruction set and compiler choose the bits. $CAROM is the
+# The digests depend on the machine's instruction set and compiler. $CAROM is the
 # command, else the build folder's; $GOLDEN_KEEP is a folder that receives the texts behind the
 # digests, for diff -r. HDF5 files are compared where h5dump is present.
 set -euo pipefail

@@ -6,7 +6,7 @@
 #   3 benchmarks   every family in device memory, in host memory and on this machine's cores, 60 s each
 #   4 profile      Nsight Compute on one kernel of each family
 #   5 sanitizers   memcheck, racecheck and synccheck on small batches
-#   6 variants     the benchmarks of every packed variant beside the packed build
+#   6 variants     the benchmarks of every packed variant, compared with the packed build
 #
 #   scripts/gpu_check.sh [--stage N]... [--families REGEX] [--pack ARCHIVE] [OUTPUT_FOLDER]
 #

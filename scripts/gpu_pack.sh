@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what scripts/gpu_check.sh needs on a machine that can reach nothing: device tests, command and
+# Makes what scripts/gpu_check.sh needs on a machine without network: device tests, command and
 # benchmarks, compiled for one architecture and stripped, with the shared libraries that a CUDA
 # machine may lack.
 #   scripts/gpu_pack.sh [--variant NAME=CMAKE_ARGUMENTS]... [ARCHITECTURE]     default: 90

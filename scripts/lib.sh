@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts of this folder share; sourced, with the repository's root as $root.
+# Functions that the scripts of this folder share; sourced, with the repository's root as $root.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${CAROM_BUILD_DIR:-$root/build-release}
 jobs=$(nproc 2>/dev/null || echo 2)

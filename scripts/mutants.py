@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the gallery would notice a wrong solver.
+"""Checks whether the gallery notices a wrong solver.
 
 Runs every script of docs/gallery as it is, then with each mutant of every solver that it calls: all floating-point
 numbers of the solver's answer multiplied by -1, by 2, by 0 (an answer of verdicts alone: all turned, all false).

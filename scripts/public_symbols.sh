@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# public_symbols.sh LIBRARY [--strict|--renew]: the functions that libcarom.a or libcarom.so defines of those that the
-# public headers name, beside the list in cmake/public_symbols.txt. A function that is gone breaks who links the
-# shared library. One that is new is told; a release wants it in the list (--strict). --renew writes the list.
+# public_symbols.sh LIBRARY [--strict|--renew]: compares the public functions that libcarom.a or libcarom.so
+# defines with the list in cmake/public_symbols.txt. A missing function breaks programs that link the
+# shared library. A new one is reported; a release needs it in the list (--strict). --renew writes the list.
 set -euo pipefail
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds carom and runs all of its tests, from a bare Debian 12 or Ubuntu 22.04 (or later) machine.
-# Where there is no GPU the device tests run on a host that plays one (docs/explanation/cuda_on_host.md), and
-# the totals say so. The tests of the Python package run in a virtual environment of their own
+# Without a GPU the device tests run on a simulated device (docs/explanation/cuda_on_host.md), and
+# the totals say so. The tests of the Python package run in a separate virtual environment
 # (scripts/test_python.sh). The last line is the totals.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -78,7 +78,7 @@ totals=$(awk -v on_host=$on_host '
   }
   END {
     printf "%d passed, %d failed, %d skipped", passed, failed, skipped
-    if (played) printf " (%d device tests on a host that plays the device, none on a GPU)", played
+    if (played) printf " (%d device tests on a simulated device, none on a GPU)", played
     printf "\n"
   }' "$report")
 say "$totals"

@@ -2,7 +2,7 @@
 # Builds the wheel of python/ against the library of a build folder, installs it in a fresh virtual
 # environment and runs its tests there. The last line is the totals; "skipped: ..." and nothing
 # else where Python, its headers or the packages that pip would fetch are missing.
-#   test_python.sh --environment    makes that environment alone, which the next run then takes
+#   test_python.sh --environment    makes only that environment, which the next run then uses
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 build=${CAROM_BUILD_DIR:-$root/build-tidy}
 command -v clang-tidy >/dev/null || die "clang-tidy is missing (package clang-tidy)"
-# Not in units by family: each file has a compile command of its own.
+# Without unity builds: each file has its own compile command.
 [ -f "$build/compile_commands.json" ] || prepare -DCAROM_CUDA=OFF -DCAROM_BUILD_TESTS=OFF
 cd "$root"
 files=("$@")
