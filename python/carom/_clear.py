@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ _AS_DEEP = 0.1  # relative: a normal along which geoms overlap by more is not th
 _WAYS = 400
 
 
+@functools.cache
 def _ways() -> np.ndarray:
     """Directions (k, 3) evenly over the sphere, on a spiral."""
     k = np.arange(_WAYS)

@@ -19,15 +19,16 @@ from ._clear import is_clear
 from ._optional import needed
 from ._reach import FEW, arms_of, fastest, levels_of, reach_of
 from ._states import (
-    Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled,
-    is_near, limits, states_of,
+    Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled, is_near,
+    limits, states_of,
 )  # fmt: skip
+from ._state_rows import Equalities, Rows, lines_of
 from .errors import InvalidInput
 
 _PROBED, _MANY = 8, 24  # states of a trial, and contacts a state found in it that are too many to look at
 _CHUNK = 256  # states of one pass through the arrays, which then stay in the cache
-_GONE = (2, 3)  # of contact.exclude: 1, within the gap, stays, since a body that exactly touches has it
 _FIELDS = ("dist", "pos", "frame", "friction", "dim", "geom", "exclude", "surfacevel", "adhesion")
+_READ = {"dist": np.float64, "pos": np.float64, "frame": np.float64, "geom": np.int32, "exclude": np.int32}  # by _core
 
 
 def _mujoco() -> Any:
@@ -59,11 +60,12 @@ class _Memory:
         base = self._address(arrays["dist"])
         places = {name: self._address(array) - base for name, array in arrays.items()}
         self.size = arrays["pos"].strides[0] if arrays["pos"].ndim == 2 else 0
-        self.type = np.dtype([(name, array.dtype, array.shape[1:]) for name, array in arrays.items()])
+        self.type = np.dtype([(name, _READ.get(name, array.dtype), array.shape[1:]) for name, array in arrays.items()])
         self.raw: np.dtype[Any] | None = None
         ends = [place + array.dtype.itemsize * int(np.prod(array.shape[1:])) for place, array in
                 zip(places.values(), arrays.values())]  # fmt: skip
-        if min(places.values()) >= 0 and max(ends) <= self.size:
+        as_read = all(arrays[name].dtype == kind for name, kind in _READ.items())
+        if as_read and min(places.values()) >= 0 and max(ends) <= self.size:
             self.raw = np.dtype({"names": list(arrays), "formats": [(array.dtype, array.shape[1:]) for array in arrays.values()],
                                  "offsets": list(places.values()), "itemsize": self.size})  # fmt: skip
             if not self._right(data):
@@ -72,34 +74,34 @@ class _Memory:
         data.qpos[2] = 0.08
         mujoco.mj_fwdPosition(model, data)
         self.stays = self.first_place(data) == place
+        own = self.raw if self.raw is not None else self.type
+        self.fields = {name: (own.fields[name][1], own.fields[name][0].itemsize) for name in own.names or ()}  # type: ignore[index]
+        self.stride = own.itemsize
 
     @staticmethod
     def _address(array: np.ndarray) -> int:
         return int(array.__array_interface__["data"][0])
 
     def _right(self, data: Any) -> bool:
-        """Whether copied memory says what the fields say."""
-        copied = np.frombuffer(self.copied(data), dtype=self.raw)
+        """Whether the memory says what the fields say."""
+        copied = np.frombuffer(ctypes.string_at(self.first_place(data), self.size * data.ncon), dtype=self.raw)
         return all(np.array_equal(copied[name], getattr(data.contact, name)) for name in self.type.names or ())
-
-    def copied(self, data: Any, place: int = 0) -> bytes:
-        """The contacts, as they are. place: where they lie, if it is known (first_place)."""
-        n = data.ncon
-        if not n:
-            return b""
-        if self.raw is not None:
-            return ctypes.string_at(place or self.first_place(data), self.size * n)
-        found = np.empty(n, dtype=self.type)
-        for name in self.type.names or ():
-            found[name] = getattr(data.contact, name)
-        return found.tobytes()
 
     def first_place(self, data: Any) -> int:
         """The address of the first contact; where `stays`, of one MjData always the same."""
         return self._address(data.contact.dist) if self.raw is not None and data.ncon else 0
 
-    def read(self, pieces: list[bytes]) -> np.ndarray:
-        return np.frombuffer(b"".join(pieces), dtype=self.raw if self.raw is not None else self.type)
+    def copied(self, data: Any) -> np.ndarray:
+        """The contacts, field by field."""
+        found = np.empty(data.ncon, dtype=self.type)
+        for name in self.type.names or ():
+            found[name] = getattr(data.contact, name)
+        return found
+
+    def values(self, name: str, read: np.ndarray) -> np.ndarray:
+        """A field of contacts, from the bytes that _core has read."""
+        kind = self.type[name]
+        return read.view(kind.base).reshape(-1, *kind.shape)
 
 
 @functools.cache
@@ -178,6 +180,9 @@ class MujocoRobot:
         types = np.array(model.eq_type) if model.neq else np.zeros(0)
         self.equalities = len(types) > 0
         self.drives = self._drives()
+        lower, upper = self.sparse if self.sparse is not None else (np.zeros(0, dtype=np.int64),) * 2
+        self.arrays = {"root": self.root, "body_of": self.body_of.astype(np.int64), "above": self.above.view(np.uint8),
+                       "lower": lower, "upper": upper}  # for _core
         self.whole_forward = bool(model.nflex)  # its kinematics have steps of their own
 
     def _sizes(self) -> np.ndarray:
@@ -375,11 +380,10 @@ class MujocoRobot:
             self.warned.add(name)
             warnings.warn(f"{name}: torsional and rolling friction are left out", stacklevel=5)
         nv = self.nv
-        rows = Rows.joined([each.rows for each in found]) if found else Rows.of(nv, [], [], [], [], [], [])
-        equalities = {state: E for each in found for state, E in each.equalities.items()}
-        units = {state: unit for each in found for state, unit in each.units.items()}
+        rows = Rows.joined([each.rows for each in found]) if found else Rows.of([], lines_of(np.zeros((0, 3, nv))), [], [], [], [])
+        equalities = Equalities.joined(nv, [each.equalities for each in found])
         refused = {state: why for each in found for state, why in each.refused.items()}
-        return Collected(M, np.array(qvel), rows, equalities, units, self.trees, self.welded, refused)
+        return Collected(M, np.array(qvel), rows, equalities, self.trees, self.welded, refused)
 
 
 class _Found:
@@ -393,48 +397,53 @@ class _Found:
         self.robot, self.options = robot, options
         self.number = np.arange(len(qpos))[states]
         self.qpos, self.qvel = qpos[states], qvel[states]
-        self.equalities: dict[int, np.ndarray] = {}
-        self.units: dict[int, np.ndarray] = {}
         self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
         self.torsional: set[str] = set()
         self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         full = M[states] if isinstance(states, slice) else np.zeros((len(self.number), *M.shape[1:]))
-        self._run(data, full)
+        taker = self._taker(data, full)
+        self._run(data, full, taker)
         if not isinstance(states, slice):
             M[states] = full
-        parts = [self._contacts(data), self._joint_limits(), *self._other_limits()]
+        found = taker.found()
+        self.equalities = self._equalities(found)
+        parts = [self._contacts(data, found), self._joint_limits(), *self._other_limits()]
         self.rows = Rows.joined(parts)
         self.rows.state = self.number[self.rows.state]
 
     def _refuse(self, state: int, status: StateStatus, error: InvalidInput) -> None:
         self.refused.setdefault(int(self.number[state]), (status, error))
 
-    def _run(self, data: Any, full: np.ndarray) -> None:
+    def _taker(self, data: Any, full: np.ndarray) -> Any:
+        """What reads the mass matrix and the contacts of each state; reads and writes arrays that stay where they are."""
+        robot, options = self.robot, self.options
+        views = {"com": data.subtree_com, "cdof": data.cdof, "mass": None if robot.sparse is None else data.M}
+        skipped = robot.built_in if options.max_penetration is None else robot.built_in[:0]
+        return _core.ContactTaker(
+            views, {**robot.arrays, "skipped": skipped}, robot.memory.fields, robot.memory.stride, options.activation,
+            options.time_to_contact, self.qvel, full,
+        )  # fmt: skip
+
+    def _run(self, data: Any, full: np.ndarray, taker: Any) -> None:
         robot, (count, nv) = self.robot, self.qvel.shape
         mujoco, model, memory = robot.mujoco, robot.model, robot.memory
-        self.com = np.empty((count, model.nbody, 3))
-        self.cdof = np.empty((count, nv, 6))
-        self.ncon = np.zeros(count, dtype=np.int64)
         tendons = len(robot.tendons) > 0
-        self.length = np.empty((count, model.ntendon)) if tendons else np.zeros((count, 0))
-        self.ten_J = np.zeros((count, len(robot.tendons), nv)) if tendons else np.zeros((count, 0, nv))
-        sparse = np.empty((count, len(robot.sparse[0]))) if robot.sparse is not None else None
-        raw: list[bytes] = []
-        finite = np.isfinite(self.qpos).all(axis=1) & np.isfinite(self.qvel).all(axis=1)
-        constrained = robot.equalities or len(robot.balls) > 0
+        self.length = np.zeros((count, model.ntendon if tendons else 0))
+        self.ten_J = np.zeros((count, len(robot.tendons), nv))
+        self.finite = np.isfinite(self.qpos).all(axis=1) & np.isfinite(self.qvel).all(axis=1)
+        constrained = robot.equalities and np.any(getattr(data, "eq_active", True))
         make_mass = getattr(mujoco, "mj_makeM", mujoco.mj_crb)
-        qpos_view, qvel_view = data.qpos, data.qvel
-        com_view, cdof_view = data.subtree_com, data.cdof
-        mass_view = data.M if sparse is not None else None
+        qpos_view = data.qpos
         place = 0  # of contacts
-        for i in range(count):
-            if not finite[i]:
+        for i, finite in enumerate(self.finite.tolist()):
+            if not finite:
                 self._not_finite(i)
+                full[i] = np.eye(nv)
                 continue
             qpos_view[:] = self.qpos[i]
             # Not mj_step: its qvel would be that after the contact solver.
             if robot.whole_forward:
-                qvel_view[:] = self.qvel[i]
+                data.qvel[:] = self.qvel[i]
                 mujoco.mj_fwdPosition(model, data)
             else:
                 mujoco.mj_kinematics(model, data)
@@ -445,30 +454,20 @@ class _Found:
                 mujoco.mj_collision(model, data)
                 if constrained:
                     mujoco.mj_makeConstraint(model, data)
-            self.com[i], self.cdof[i] = com_view, cdof_view
-            if sparse is not None:
-                sparse[i] = mass_view
-            else:
+            if robot.sparse is None:
                 self._full_mass(data, full[i])
             found = data.ncon
-            if found:
-                self.ncon[i] = found
-                if not (place and memory.stays):
-                    place = memory.first_place(data)
-                raw.append(memory.copied(data, place))
+            if memory.raw is None:
+                copied = memory.copied(data)
+                place = copied.ctypes.data
+            elif found and not (place and memory.stays):
+                place = memory.first_place(data)
+            taker.take(i, place, found)
             if tendons:
                 self.length[i] = data.ten_length
                 self.ten_J[i] = self._tendon_rows(data)
-            if robot.equalities:
-                self._equalities(data, i)
-        if sparse is not None and robot.sparse is not None:
-            flat = full.reshape(count, -1)
-            flat[:, robot.sparse[0]] = sparse
-            flat[:, robot.sparse[1]] = sparse
-        for i in np.flatnonzero(~finite).tolist():
-            full[i], self.com[i], self.cdof[i], self.length[i] = np.eye(nv), 0.0, 0.0, 0.0
-        self.finite = finite
-        self.contacts = memory.read(raw)
+            if constrained and data.ne:
+                taker.take_equalities(i, data.ne, data.efc_J, data.efc_id)
 
     def _not_finite(self, i: int) -> None:
         for field, array in (("qpos", self.qpos[i]), ("qvel", self.qvel[i])):
@@ -509,45 +508,26 @@ class _Found:
         found[target] = J.reshape(-1)[place]
         return found.reshape(-1, nv)
 
-    def _equalities(self, data: Any, i: int) -> None:
-        count = data.ne
-        if count:  # they come first
-            number = np.array(data.efc_id[:count], dtype=np.int64)
-            place = np.arange(count) - np.searchsorted(number, number)  # they come in order
-            holds = ~self.robot.drives[number] if self.options.goals == "drive" else np.ones(count, dtype=bool)
-            if not holds.any():
-                return
-            J = np.asarray(data.efc_J).reshape(-1, self.robot.nv)[:count]
-            self.equalities[int(self.number[i])] = np.array(J[holds])
-            self.units[int(self.number[i])] = (2 * number + (place >= 3))[holds]  # of a weld the last three are turns
+    def _equalities(self, found: dict[str, np.ndarray]) -> Equalities:
+        """The active ones that MuJoCo had, in its order."""
+        state, number, J = found["equality_state"], found["equality_id"].astype(np.int64), found["equality"]
+        first = np.flatnonzero((np.diff(state, prepend=-1) != 0) | (np.diff(number, prepend=-1) != 0))
+        place = np.arange(len(state)) - np.repeat(first, np.diff(first, append=len(state)))
+        unit = 2 * number + (place >= 3)  # of a weld the last three are turns
+        equalities = Equalities(J, self.number[state], unit, np.zeros(J.shape))
+        if self.options.goals != "drive" or not self.robot.drives.any():
+            return equalities
+        return equalities[~self.robot.drives[number]]
 
-    def _contacts(self, data: Any) -> Rows:
-        robot, options, found = self.robot, self.options, self.contacts
-        nv = robot.nv
-        taken = ~np.isin(found["exclude"], _GONE)
-        state = np.repeat(np.arange(len(self.ncon)), self.ncon)
-        dist, geom = found["dist"], found["geom"].astype(np.int64)
-        flexes = (geom < 0).any(axis=1)
-        for r in np.flatnonzero(flexes & taken & (dist <= options.activation)):
-            self._refuse(int(state[r]), StateStatus.not_taken, refuse(
-                f"a contact of state {self.number[state[r]]}", "one of a flex", "only geoms are taken"))  # fmt: skip
-        taken &= ~flexes
-        if options.max_penetration is None:
-            taken &= ~np.isin(geom @ [robot.model.ngeom, 1], robot.built_in)
-        if options.time_to_contact == 0.0:
-            taken &= dist <= options.activation
-        place = np.flatnonzero(taken)
-        state, geom, dist = state[place], geom[place], dist[place]
-        pos, frame = found["pos"][place], found["frame"][place]
-        body = robot.body_of[geom]
-        if options.time_to_contact > 0.0:
-            near = np.flatnonzero(is_near(dist, self._rates(state, body, pos, frame), options))
-            place, state, geom, dist = place[near], state[near], geom[near], dist[near]
-            body, pos, frame = body[near], pos[near], frame[near]
-        J = self._jacobians(state, body, pos, frame.reshape(-1, 3, 3))
-        dim, friction = found["dim"][place], found["friction"][place]
-        self._extras({name: found[name][place] for name in ("surfacevel", "adhesion") if name in (found.dtype.names or ())},
-                     dim, friction, state, geom)  # fmt: skip
+    def _contacts(self, data: Any, found: dict[str, np.ndarray]) -> Rows:
+        robot, options, memory = self.robot, self.options, self.robot.memory
+        for i in np.unique(found["flexes"]):
+            self._refuse(int(i), StateStatus.not_taken, refuse(
+                f"a contact of state {self.number[i]}", "one of a flex", "only geoms are taken"))  # fmt: skip
+        state, fields = found["state"], {name: memory.values(name, found[name]) for name in memory.fields}
+        geom, dist, dim, friction = fields["geom"].astype(np.int64), fields["dist"], fields["dim"], fields["friction"]
+        pos, frame = fields["pos"], fields["frame"]
+        self._extras({name: fields[name] for name in ("surfacevel", "adhesion") if name in fields}, dim, friction, state, geom)
         mu = np.where(dim == 1, 0.0, friction[:, 0])
         size, plane = robot.size[geom].min(axis=1, initial=np.inf), robot.plane[geom].any(axis=1)
         allowed = allowed_of_contacts(size, plane, options)
@@ -556,7 +536,8 @@ class _Found:
             most = allowed_of_contacts(size[deep], np.ones(len(deep), dtype=bool), options)
             clear = self._clear(data, state[deep], geom[deep], frame[deep, :3], dist[deep], most)
             allowed[deep] = np.where(clear, most, allowed[deep])
-        return Rows.of(nv, state, J, mu, dist, allowed, geom, pos, frame, body)
+        lines = found["begin"], found["width"], found["dof"], found["value"]
+        return Rows.of(state, lines, mu, dist, allowed, geom, pos, frame, robot.body_of[geom])
 
     def _clear(
         self, data: Any, state: np.ndarray, geom: np.ndarray, normal: np.ndarray, dist: np.ndarray, most: np.ndarray
@@ -572,27 +553,6 @@ class _Found:
                 mujoco.mj_kinematics(model, data)
             found[r] = is_clear(mujoco, model, data, geom[r], normal[r], -dist[r])
         return found
-
-    def _rates(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        """Of distances, from the twists of bodies: most contacts that are looked for are not taken."""
-        robot = self.robot
-        turns = robot.above.astype(np.float64) @ (self.cdof * np.nan_to_num(self.qvel)[:, :, None])
-        rate = np.zeros(len(state))
-        for side, sign in ((1, 1.0), (0, -1.0)):
-            of = body[:, side]
-            twist = turns[state, of]
-            away = pos - self.com[state, robot.root[of]]
-            rate += sign * np.einsum("ri,ri->r", frame[:, :3], twist[:, 3:] + np.cross(twist[:, :3], away))
-        return rate
-
-    def _jacobians(self, state: np.ndarray, body: np.ndarray, pos: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        """Of the second body's point less the first's, in the contact's frame (r, 3, nv)."""
-        robot = self.robot
-        J: np.ndarray = _core.contact_jacobians(
-            np.ascontiguousarray(state), np.ascontiguousarray(body, dtype=np.int64), np.ascontiguousarray(pos),
-            np.ascontiguousarray(frame), self.com, self.cdof, robot.root, robot.above.view(np.uint8),
-        )  # fmt: skip
-        return J.reshape(len(state), 3, robot.nv)
 
     def _extras(
         self, extras: dict[str, np.ndarray], dim: np.ndarray, friction: np.ndarray, state: np.ndarray, geom: np.ndarray
@@ -620,7 +580,7 @@ class _Found:
         dof = np.array(model.jnt_dofadr)[j]
         low, high = np.array(model.jnt_range)[j].T.reshape(2, -1)
         rows = limits(
-            robot.nv, dof, low, high, self.qpos[:, np.array(model.jnt_qposadr)[j]], self.qvel[:, dof], robot.slides[j],
+            dof, low, high, self.qpos[:, np.array(model.jnt_qposadr)[j]], self.qvel[:, dof], robot.slides[j],
             self.options,
         )  # fmt: skip
         rows.geom[:, 0] = -1 - j[-1 - rows.geom[:, 0]]
@@ -640,7 +600,7 @@ class _Found:
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0] = np.where(end == 0, 1.0, -1.0)[:, None] * self.ten_J[state, k]
             allowed = allowed_of_limits(np.ones(len(t), dtype=bool), span[:, 1] - span[:, 0], options)
-            found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[taken], allowed[k],
+            found.append(Rows.of(state, lines_of(J), np.zeros(len(state)), phi[taken], allowed[k],
                                  np.stack([-1 - model.njnt - t[k], -2 - end], axis=1)))  # fmt: skip
         for j in robot.balls:
             place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
@@ -657,7 +617,7 @@ class _Found:
             J = np.zeros((len(state), 3, robot.nv))
             J[:, 0, dof : dof + 3] = -axis[state]
             allowed = allowed_of_limits(np.array([False]), np.array([most]), options)
-            found.append(Rows.of(robot.nv, state, J, np.zeros(len(state)), phi[state], np.repeat(allowed, len(state)),
+            found.append(Rows.of(state, lines_of(J), np.zeros(len(state)), phi[state], np.repeat(allowed, len(state)),
                                  np.tile([-1 - int(j), -4], (len(state), 1))))  # fmt: skip
         return found
 

@@ -11,8 +11,9 @@ from ._arrays import refuse
 from ._optional import needed
 from ._reduce import hull
 from ._states import (
-    Collected, Options, Rows, StateImpacts, StateStatus, allowed_of_contacts, answered, assembled, is_near, limits, states_of,
+    Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, answered, assembled, is_near, limits, states_of,
 )  # fmt: skip
+from ._state_rows import Equalities, Rows, lines_of
 from .errors import InvalidInput
 
 _MESH_CONTACTS = 512  # triangles of a mesh that touch, at most
@@ -241,11 +242,12 @@ class PinocchioRobot:
             except InvalidInput as error:
                 refused[place] = StateStatus.not_taken, error
         nv = model.nv
-        rows = Rows.of(nv, *(list(column) for column in zip(*found))) if found else Rows.of(nv, [], [], [], [], [], [])
+        state, J, *others = (list(column) for column in zip(*found)) if found else [[] for _ in range(6)]
+        rows = Rows.of(state, lines_of(np.array(J).reshape(-1, 3, nv)), *others)
         low = np.asarray(model.lowerPositionLimit)[self.idx_q]
         high = np.asarray(model.upperPositionLimit)[self.idx_q]
-        ends = limits(nv, self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
-        return Collected(masses, v, Rows.joined([rows, ends]), {}, {}, self.trees, np.arange(model.njoints), refused)
+        ends = limits(self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
+        return Collected(masses, v, Rows.joined([rows, ends]), Equalities.joined(nv, []), self.trees, np.arange(model.njoints), refused)
 
     def _point_jacobian(self, joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:

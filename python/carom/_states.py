@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any
@@ -13,7 +12,9 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._reduce import NEAR, patch_corners
+from ._pieces import Named, Pieces, islands_of
 from ._results import Result
+from ._state_rows import Equalities, Rows
 from .errors import InvalidInput
 from .problems import MAX_CONTACTS, MAX_FOLLOWED, MAX_VELOCITIES, RobotProblems
 
@@ -26,7 +27,6 @@ PROJECTED_SHARE = 0.05  # of the energy, and ...
 _PROJECTED_SPEED = 1e-3  # ... [m/s]: what a projection onto the equalities may change
 _SLIP = 1e-9  # [m/s]: slower contacts have no direction of slip
 _COARSER = (3e-4, 1e-3, 3e-3)  # [m]
-_RANK = 1e-10  # of rows of equalities, relative to the largest
 _FOLLOWS = 1e-6, 1e-14  # what the others leave of a row's response: rounding of the model's axes, and of doubles
 _MOVES = 1e-9  # of a row's normal, relative to its tangents
 _KEPT = 1e-6  # a velocity so near to its equalities, relative, keeps them
@@ -70,81 +70,22 @@ class Options:
 
 
 @dataclasses.dataclass
-class Rows:
-    """Contacts and limits of many states, ordered by state: J (r, 3, nv), lines normal and both
-    tangents; frame (r, 3, 3), the same lines in the world, pos (r, 3), geom (r, 2) and body (r, 2) of
-    contacts; limits have geom -1 - number, -2 - end, body -1 and tangents 0. allowed (r): depth."""
-
-    state: np.ndarray
-    J: np.ndarray
-    mu: np.ndarray
-    phi: np.ndarray
-    pos: np.ndarray
-    frame: np.ndarray
-    geom: np.ndarray
-    body: np.ndarray
-    allowed: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.state)
-
-    def __getitem__(self, which: Any) -> Rows:
-        return Rows(*(getattr(self, field.name)[which] for field in dataclasses.fields(self)))
-
-    @classmethod
-    def of(cls, nv: int, state: Any, J: Any, mu: Any, phi: Any, allowed: Any, geom: Any, pos: Any = None,
-           frame: Any = None, body: Any = None) -> Rows:  # fmt: skip
-        n = len(state)
-        return cls(
-            np.asarray(state, dtype=np.int64), np.asarray(J, dtype=np.float64).reshape(n, 3, nv),
-            np.asarray(mu, dtype=np.float64), np.asarray(phi, dtype=np.float64),
-            np.zeros((n, 3)) if pos is None else np.asarray(pos, dtype=np.float64).reshape(n, 3),
-            np.zeros((n, 3, 3)) if frame is None else np.asarray(frame, dtype=np.float64).reshape(n, 3, 3),
-            np.asarray(geom, dtype=np.int64).reshape(n, 2),
-            np.full((n, 2), -1) if body is None else np.asarray(body, dtype=np.int64).reshape(n, 2),
-            np.asarray(allowed, dtype=np.float64),
-        )  # fmt: skip
-
-    @classmethod
-    def joined(cls, parts: list[Rows]) -> Rows:
-        """In the order of the states, and within a state of the parts."""
-        filled = [part for part in parts if len(part)] or parts[:1]
-        whole = filled[0]
-        if len(filled) > 1:
-            whole = cls(*(np.concatenate([getattr(part, field.name) for part in filled])
-                          for field in dataclasses.fields(cls)))  # fmt: skip
-        if (whole.state[1:] >= whole.state[:-1]).all():
-            return whole
-        return whole[np.argsort(whole.state, kind="stable")]
-
-    @property
-    def contact(self) -> np.ndarray:
-        return np.asarray(self.geom[:, 0] >= 0)
-
-
-@dataclasses.dataclass
 class Collected:
-    """What a converter found: M (s, nv, nv), v (s, nv), rows, E (e, nv) of active equalities by state and
-    in units (e) one number for rows of one equality that have one unit,
+    """What a converter found: M (s, nv, nv), v (s, nv), rows, active equalities,
     trees (nv): velocities of different numbers are not coupled by M; welded: of bodies, one number for
     all that do not move against each other, 0 for what does not move at all; refused: by state, the first."""
 
     M: np.ndarray
     v: np.ndarray
     rows: Rows
-    equalities: dict[int, np.ndarray]
-    units: dict[int, np.ndarray]
+    equalities: Equalities
     trees: np.ndarray
     welded: np.ndarray
     refused: dict[int, tuple[StateStatus, InvalidInput]]
 
 
-Named = Callable[[int, int], str]
-Piece = tuple[int, np.ndarray, "np.ndarray | None"]  # of a state: rows and velocities, None: all
-
-
 def limits(
-    nv: int, dof: np.ndarray, low: np.ndarray, high: np.ndarray, q: np.ndarray, v: np.ndarray, length: np.ndarray,
+    dof: np.ndarray, low: np.ndarray, high: np.ndarray, q: np.ndarray, v: np.ndarray, length: np.ndarray,
     options: Options,
 ) -> Rows:  # fmt: skip
     """Joints (j) of one coordinate at an end of their range: contacts without friction. q, v (s, j);
@@ -153,11 +94,12 @@ def limits(
     rate = np.stack([v, -v], axis=2)
     taken = is_near(phi, rate, options)
     state, j, end = np.nonzero(taken)
-    J = np.zeros((len(state), 3, nv))
-    J[np.arange(len(state)), 0, dof[j]] = np.where(end == 0, 1.0, -1.0)
+    n = len(state)
+    value = np.zeros((n, 3))
+    value[:, 0] = np.where(end == 0, 1.0, -1.0)
     allowed = allowed_of_limits(length, high - low, options)
-    return Rows.of(nv, state, J, np.zeros(len(state)), phi[taken], allowed[j],
-                   np.stack([-1 - j, -2 - end], axis=1))  # fmt: skip
+    lines = np.arange(n), np.ones(n, dtype=np.int64), dof[j], value
+    return Rows.of(state, lines, np.zeros(n), phi[taken], allowed[j], np.stack([-1 - j, -2 - end], axis=1))
 
 
 def allowed_of_limits(length: np.ndarray, span: np.ndarray, options: Options) -> np.ndarray:
@@ -194,9 +136,8 @@ def states_of(
     for field, array, width in ((q_name, q, nq), (v_name, v, nv)):
         if array.ndim != 2 or array.shape[1] != width:
             raise refuse(field, f"of shape {array.shape}", f"must be (s, {width}) or ({width},)")
-        bad = np.argwhere(~np.isfinite(array))
-        if finite and len(bad):
-            state, i = bad[0]
+        if finite and not np.isfinite(array).all():
+            state, i = np.argwhere(~np.isfinite(array))[0]
             raise refuse(f"{field}[{i}] of state {state}", str(array[state, i]), "must be finite")
     if len(v) != len(q):
         raise refuse(v_name, f"{len(v)} states", f"must have {len(q)} as {q_name}", "has")
@@ -324,44 +265,16 @@ class StateImpacts(Result):
         return text + (f"; first refusal: {first}" if refused and first else "")
 
 
-def _numbered(names: list[str]) -> tuple[str, ...]:
-    many, seen, result = Counter(names), Counter[str](), []
-    for name in names:
-        seen[name] += 1
-        result.append(f"{name} {seen[name]}" if many[name] > 1 else name)
-    return tuple(result)
-
-
-def free_directions(E: np.ndarray) -> list[np.ndarray]:
-    """Of equalities E (k, e, nv) each Z of v = Z u, with orthonormal columns: the velocities that keep them."""
-    _, sizes, directions = np.linalg.svd(E)
-    ranks = (sizes > _RANK * sizes.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
-    found: list[np.ndarray] = [np.zeros((0, 0))] * len(E)
-    for rank in np.unique(ranks):
-        which = np.flatnonzero(ranks == rank)
-        Z = directions[which, int(rank) :].transpose(0, 2, 1)
-        if Z.size:
-            largest = np.take_along_axis(Z, np.abs(Z).argmax(axis=1)[:, None], axis=1)
-            Z = Z * np.where(largest < 0.0, -1.0, 1.0)
-        for i, mine in zip(which.tolist(), np.ascontiguousarray(Z)):
-            found[i] = mine
-    return found
-
-
-def _by_shape(given: list[tuple[int, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Numbered matrices stacked, those of one shape together."""
-    shapes: dict[tuple[int, ...], list[int]] = {}
-    for place, (_, matrix) in enumerate(given):
-        shapes.setdefault(matrix.shape, []).append(place)
-    return [(np.array([given[i][0] for i in places]), np.stack([given[i][1] for i in places])) for places in shapes.values()]
-
-
-def _drop_dependent(found: Collected) -> None:
+def _independent(found: Collected) -> Equalities:
     """Leaves out equalities that follow from others but for rounding in the model: the fourth hinge of a planar
     linkage is parallel to the others up to the digits of its axis, and would lock it."""
-    for states, E in _by_shape(list(found.equalities.items())):
-        A = E @ np.linalg.solve(found.M[states], E.transpose(0, 2, 1))
-        units = np.stack([found.units[int(state)] for state in states])
+    equalities = found.equalities
+    stays = np.ones(len(equalities), dtype=bool)
+    for states, places in equalities.groups():
+        E, units = equalities.E[places], equalities.unit[places]
+        inverse = np.linalg.solve(found.M[states], E.transpose(0, 2, 1))
+        equalities.inverse[places] = inverse.transpose(0, 2, 1)
+        A = E @ inverse
         own = np.diagonal(A, axis1=1, axis2=2)
         size = np.sqrt(np.where(units[:, :, None] == units[:, None], own[:, None], 0.0).max(axis=2))
         scale = 1.0 / np.where(size > 0.0, size, np.inf)
@@ -377,8 +290,9 @@ def _drop_dependent(found: Collected) -> None:
             column = left[every, :, row] / np.sqrt(np.where(taken, pivot, np.inf))[:, None]
             left = left - column[:, :, None] * column[:, None]
         rest = np.where(keep, 0.0, np.diagonal(left, axis1=1, axis2=2)).max(axis=1, initial=0.0)
-        for i in np.flatnonzero(rest > _FOLLOWS[1]):
-            found.equalities[int(states[i])] = E[i][keep[i]]
+        follows = rest > _FOLLOWS[1]
+        stays[places[follows]] = keep[follows]
+    return equalities if stays.all() else equalities[stays]
 
 
 def _projected(
@@ -387,9 +301,9 @@ def _projected(
     """The share of the energy that was lost where velocities were put onto their equalities, the nearest that
     keep them in the mass metric."""
     lost_share = np.zeros(len(velocity))
-    for states, E in _by_shape(list(found.equalities.items())):
-        M, v = found.M[states], found.v[states]
-        W = np.linalg.solve(M, E.transpose(0, 2, 1))
+    for states, places in found.equalities.groups():
+        M, v, E = found.M[states], found.v[states], found.equalities.E[places]
+        W = found.equalities.inverse[places].transpose(0, 2, 1)
         push = np.linalg.pinv(E @ W, rcond=1e-12, hermitian=True) @ (E @ v[:, :, None])
         lost = (W @ push)[:, :, 0]
         off = np.abs(lost).max(axis=1) > _KEPT * (1.0 + np.abs(v).max(axis=1, initial=0.0))
@@ -418,8 +332,8 @@ def assembled(
 
     moves = np.ones(len(rows), dtype=bool)
     if options.reduce == "hull" and len(rows):  # a normal along an axis of the joints between is no way to move
-        largest = np.maximum(rows.J.max(axis=2, initial=0.0), -rows.J.min(axis=2, initial=0.0))
-        moves = largest[:, 0] > _MOVES * largest.max(axis=1)
+        normal, largest = _core.row_sizes(rows.sparse()).T
+        moves = normal > _MOVES * largest
     for row in np.flatnonzero(moves & (rows.phi < -rows.allowed)):
         rule = f"max_penetration = {options.max_penetration:g}" if options.max_penetration is not None else (
             f"{rows.allowed[row]:.3g}, by its size: max_penetration says otherwise")  # fmt: skip
@@ -433,74 +347,33 @@ def assembled(
         rows = rows if stays.all() else rows[stays]
         rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, changed)
 
-    _drop_dependent(found)
+    found = dataclasses.replace(found, rows=rows, equalities=_independent(found))
     projected = _projected(found, velocity, options, refuse_state)
     if options.align:
-        _align(rows, velocity)
-    first = np.searchsorted(rows.state, np.arange(s + 1))
-    count = np.diff(first)
-    groups: dict[tuple[int, int, bool], list[tuple[int, np.ndarray, np.ndarray | None, np.ndarray | None]]] = {}
-    islands = np.zeros(s, dtype=np.int64)
+        _core.align_rows(rows.sparse(), rows.frame, rows.state, velocity, nv, _SLIP)
     many = options.islands and found.trees.max(initial=0) > 0
-    sizes = _Sizes(refuse_state, options.reduce is not None)
-    if not many and not found.equalities:  # all states at once
-        everywhere = np.arange(s)
-        out = np.isin(everywhere, np.fromiter(refused, dtype=np.int64, count=len(refused)))
-        if nv > MAX_VELOCITIES:
-            for state in everywhere[~out]:
-                if whole or count[state]:
-                    sizes.taken(int(state), int(count[state]), nv)
-        for state in everywhere[~out & (count > MAX_CONTACTS)]:
-            sizes.taken(int(state), int(count[state]), nv)
-        out = np.isin(everywhere, np.fromiter(refused, dtype=np.int64, count=len(refused)))
-        islands[~out & ((count > 0) | whole)] = 1
-        simple = [(int(m), everywhere[~out & (count == m)]) for m in np.unique(count[~out]) if m or whole]
-        parts = [_simple_part(found.M, velocity, rows, first, m, states, name, named) for m, states in simple]
-    else:
-        split = _islands(rows, found) if many else []
-        others: list[Piece] = [(state, np.arange(first[state], first[state + 1]), None)
-                               for state in range(s) if not many or count[state] == 0]  # fmt: skip
-        pieces: list[Piece] = []
-        bound: list[tuple[int, np.ndarray]] = []  # equalities of pieces
-        for state, places, dofs in sorted(split + others, key=lambda piece: piece[0]):
-            if state in refused or not (len(places) or whole):
-                continue
-            active = found.equalities.get(state)
-            if active is not None:
-                own = active if dofs is None else active[:, dofs]
-                own = own if dofs is None else own[(own != 0.0).any(axis=1)]
-                if len(own):
-                    bound.append((len(pieces), own))
-            pieces.append((state, places, dofs))
-        keeping: dict[int, np.ndarray] = {}
-        for places, E in _by_shape(bound):
-            keeping.update(zip(places.tolist(), free_directions(E)))
-        widths = [keeping[k].shape[1] if k in keeping else nv if dofs is None else len(dofs)
-                  for k, (_, _, dofs) in enumerate(pieces)]  # fmt: skip
-        for (state, places, _), width in zip(pieces, widths):
-            sizes.taken(state, len(places), width)
-        for k, (state, places, dofs) in enumerate(pieces):
-            if state in refused:
-                continue
-            islands[state] += 1
-            lifted = dofs is not None or k in keeping
-            groups.setdefault((len(places), widths[k], lifted), []).append((state, places, dofs, keeping.get(k)))
-        parts = [_part(found, velocity, rows, groups[key], name, named) for key in sorted(groups)]
+    pieces = Pieces.islands(rows, found.trees, found.equalities, s) if many else Pieces.states(rows, found.equalities, s, whole)
+    pieces = pieces.without(refused).restricted(found.equalities, nv)
+    for piece in np.flatnonzero((pieces.width > MAX_VELOCITIES) | (pieces.contacts > MAX_CONTACTS)):
+        _refuse_size(int(pieces.state[piece]), int(pieces.contacts[piece]), int(pieces.width[piece]), refuse_state,
+                     options.reduce is not None)  # fmt: skip
+    pieces = pieces.without(refused)
+    parts = pieces.problems(found.M, velocity, rows, name, named)
 
     status = np.full(s, StateStatus.taken, dtype=np.int32)
-    status[count == 0] = StateStatus.no_contact
+    status[np.bincount(rows.state, minlength=s) == 0] = StateStatus.no_contact
     why = [""] * s
     for state, (code, error) in refused.items():
         status[state], why[state] = code, str(error)
     depth = np.zeros(s)
     touching = rows.contact
     np.maximum.at(depth, rows.state[touching], -rows.phi[touching])
-    normal = np.einsum("ri,ri->r", rows.J[:, 0], velocity[rows.state]) if len(rows) else np.zeros(0)
+    normal = _core.row_velocities(rows.sparse(), rows.state, velocity, nv)[:, 0]
     names, bodies = _row_words(rows, named, body_named)
     states = StateImpacts(
         name=name, status=status, why=tuple(why), parts=tuple(part for part, _ in parts), velocity=velocity,
         projected=projected, depth=depth, merged=changed.merged, reduction_moment=changed.moment, reduction_turn=changed.turn,
-        islands=islands, row_state=rows.state, row_name=names, row_bodies=bodies,
+        islands=np.bincount(pieces.state, minlength=s), row_state=rows.state, row_name=names, row_bodies=bodies,
         row_still=(found.welded[rows.body] == 0) & rows.contact[:, None], row_point=rows.pos,
         row_frame=rows.frame, row_distance=rows.phi, row_normal_velocity=normal, row_friction=rows.mu,
         part_rows=tuple(places for _, places in parts), settings=dataclasses.asdict(options),
@@ -508,21 +381,16 @@ def assembled(
     return states, {state: error for state, (_, error) in refused.items()}
 
 
-class _Sizes:
-    def __init__(self, refuse_state: Callable[[int, StateStatus, InvalidInput], None], reduced: bool) -> None:
-        self.refuse_state = refuse_state
-        self.hint = "" if reduced else "; reduce='hull' leaves out points between others"
-
-    def taken(self, state: int, contacts: int, velocities: int) -> bool:
-        if velocities > MAX_VELOCITIES:
-            self.refuse_state(state, StateStatus.too_many_velocities, refuse(
-                "model", f"{velocities} velocities", f"must have at most {MAX_VELOCITIES}", "has"))  # fmt: skip
-            return False
-        if contacts > MAX_CONTACTS:
-            self.refuse_state(state, StateStatus.too_many_contacts, refuse(
-                f"state {state}", f"{contacts} contacts", f"must have at most {MAX_CONTACTS}" + self.hint, "has"))  # fmt: skip
-            return False
-        return True
+def _refuse_size(
+    state: int, contacts: int, velocities: int, refuse_state: Callable[[int, StateStatus, InvalidInput], None], reduced: bool
+) -> None:
+    if velocities > MAX_VELOCITIES:
+        refuse_state(state, StateStatus.too_many_velocities, refuse(
+            "model", f"{velocities} velocities", f"must have at most {MAX_VELOCITIES}", "has"))  # fmt: skip
+        return
+    hint = "" if reduced else "; reduce='hull' leaves out points between others"
+    refuse_state(state, StateStatus.too_many_contacts, refuse(
+        f"state {state}", f"{contacts} contacts", f"must have at most {MAX_CONTACTS}" + hint, "has"))  # fmt: skip
 
 
 def _row_words(rows: Rows, named: Named, body_named: Callable[[int], str]) -> tuple[np.ndarray, np.ndarray]:
@@ -531,11 +399,23 @@ def _row_words(rows: Rows, named: Named, body_named: Callable[[int], str]) -> tu
         return np.zeros(0, dtype="U1"), np.zeros((0, 2), dtype="U1")
     low = rows.geom.min(axis=0)
     width = int(rows.geom[:, 1].max() - low[1]) + 1
-    pairs, place = np.unique((rows.geom[:, 0] - low[0]) * width + rows.geom[:, 1] - low[1], return_inverse=True)
+    pairs, place = _distinct((rows.geom[:, 0] - low[0]) * width + rows.geom[:, 1] - low[1])
     names = np.array([named(int(pair // width + low[0]), int(pair % width + low[1])) for pair in pairs])[place]
-    known, place = np.unique(rows.body, return_inverse=True)
-    words = np.array([body_named(int(each)) if each >= 0 else "" for each in known])
-    return names, words[place.reshape(rows.body.shape)]
+    known, place = _distinct(rows.body.reshape(-1) + 1)
+    words = np.array([body_named(int(each) - 1) if each else "" for each in known])
+    return names, words[place].reshape(rows.body.shape)
+
+
+def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """np.unique of numbers >= 0 with the inverse, without sorting where they are small."""
+    size = int(numbers.max()) + 1
+    if size > 16 * len(numbers) + 65536:
+        return np.unique(numbers, return_inverse=True)
+    place = np.zeros(size, dtype=np.int64)
+    place[numbers] = 1
+    known = np.flatnonzero(place)
+    place[known] = np.arange(len(known))
+    return known, place[numbers]
 
 
 def _corners(
@@ -544,19 +424,12 @@ def _corners(
     """Whether each row stays where of the chosen contacts those of one pair of bodies are reduced to the
     corners of their patches."""
     keep = np.ones(len(rows), dtype=bool)
-    pair = np.sort(welded[rows.body[chosen]], axis=1)
-    base = int(pair.max(initial=0)) + 1
-    key = (rows.state[chosen] * base + pair[:, 0]) * base + pair[:, 1]
-    order = np.argsort(key, kind="stable")
-    members, key = chosen[order], key[order]
-    first = np.concatenate([[True], key[1:] != key[:-1]])
-    size = np.diff(np.append(np.flatnonzero(first), len(key)))
-    several = np.repeat(size > 1, size)
-    members, size = members[several], size[size > 1]
+    groups = _core.pair_groups(rows.state[chosen], welded[rows.body[chosen]].astype(np.int64))
+    members, group = chosen[groups["members"]], groups["group"]
     if not len(members):
         return keep
-    group = np.concatenate([[0], np.cumsum(size)])
-    stays, moment, turn = patch_corners(rows.pos[members], rows.frame[members], rows.mu[members], group, near)
+    pos, frame = rows.pos.take(members, axis=0), rows.frame.take(members, axis=0)
+    stays, moment, turn = patch_corners(pos, frame, rows.mu[members], group, near)
     keep[members] = stays
     changed.add(rows.state[members[~stays]], rows.state[members[group[:-1]]], moment, turn)
     return keep
@@ -586,20 +459,6 @@ class _Changed:
             mine[of] += more[of]
 
 
-def _align(rows: Rows, velocity: np.ndarray) -> None:
-    """Turns the first tangent of each contact into the direction of its slip: friction's polygon then has a
-    corner where it opposes that slip."""
-    slip = np.einsum("rti,ri->rt", rows.J[:, 1:], velocity[rows.state])
-    size = np.sqrt((slip * slip).sum(axis=1))
-    moves = np.flatnonzero(size > _SLIP)
-    if not len(moves):
-        return
-    c, d = (slip[moves] / size[moves, None]).T
-    turn = np.stack([np.stack([c, d], axis=1), np.stack([-d, c], axis=1)], axis=1)
-    rows.J[moves, 1:] = turn @ rows.J[moves, 1:]
-    rows.frame[moves, 1:] = turn @ rows.frame[moves, 1:]
-
-
 def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -> Rows:
     """With fewer corners where an island has more contacts than are followed from event to event, coarser
     step by step as far as need be, and where that is enough; elsewhere down to what an impact may have."""
@@ -607,14 +466,13 @@ def _coarsened(rows: Rows, found: Collected, islands: bool, changed: _Changed) -
     if np.bincount(rows.state, minlength=1).max() <= MAX_FOLLOWED:
         return rows
     stays = np.ones(len(rows), dtype=bool)
-    number = _island_numbers(rows, found)[1] if islands else np.zeros(len(rows), dtype=np.int64)
-    slim = dataclasses.replace(rows, J=rows.J[:, :, :0])  # of which parts are taken again and again
+    number = islands_of(rows, found.trees, found.equalities, count)["island"] if islands else np.zeros(len(rows), dtype=np.int64)
     for most in (MAX_FOLLOWED, MAX_CONTACTS):
         trial, last = stays.copy(), np.zeros(count, dtype=bool)
         more = _Changed.none(count)
         for near in (*_COARSER, None):
             place = np.flatnonzero(trial)
-            left = slim[place]
+            left = rows[place]
             crowded = _crowded(left.state, number[place], most)
             last[:] = False
             last[left.state[crowded]] = True
@@ -634,114 +492,6 @@ def _crowded(state: np.ndarray, number: np.ndarray, most: int) -> np.ndarray:
     """The rows of islands of more than `most`. number: of a row's island in its state, -1: none."""
     key = state * (int(number.max(initial=0)) + 1) + number
     return np.flatnonzero((number >= 0) & (np.bincount(key[number >= 0], minlength=int(key.max(initial=0)) + 1)[key] > most))
-
-
-def _of_trees(moves: np.ndarray, trees: np.ndarray) -> np.ndarray:
-    """Which trees each line (r, nv) moves (r, trees); each tree has velocities."""
-    order = np.argsort(trees, kind="stable")
-    first = np.searchsorted(trees[order], np.arange(int(trees.max(initial=-1)) + 1))
-    return np.asarray(np.logical_or.reduceat(moves[:, order], first, axis=1))
-
-
-def _island_numbers(rows: Rows, found: Collected) -> tuple[np.ndarray, np.ndarray]:
-    """Of what moves apart, blocks of J M^-1 J' by the trees of M, which rows and equalities join: a number of
-    each tree in each state (s, trees), and of each row, -1 where it moves nothing."""
-    touched = _of_trees((rows.J != 0.0).any(axis=1), found.trees)
-    tied = [_of_trees(E != 0.0, found.trees) for E in found.equalities.values()]
-    states = np.repeat(np.array(list(found.equalities), dtype=np.int64), [len(each) for each in tied])
-    number = _core.island_numbers(np.concatenate([touched, *tied]).view(np.uint8), np.concatenate([rows.state, states]),
-                                  len(found.v), touched.shape[1])  # fmt: skip
-    return number, np.where(touched.any(axis=1), number[rows.state, touched.argmax(axis=1)], -1)
-
-
-def _islands(rows: Rows, found: Collected) -> list[Piece]:
-    """States, rows and velocities of all islands with rows, by state and then by their first row; None: all
-    velocities. Equal ones are one array."""
-    trees, (number, own) = found.trees, _island_numbers(rows, found)
-    some = np.flatnonzero(own >= 0)
-    _, begin, inverse = np.unique(rows.state[some] * number.shape[1] + own[some], return_index=True, return_inverse=True)
-    order = np.argsort(np.argsort(begin))[inverse.reshape(-1)]
-    places = some[np.argsort(order, kind="stable")]
-    heads = some[np.sort(begin)]
-    known: dict[bytes, np.ndarray | None] = {}
-    islands: list[Piece] = []
-    members = number[rows.state[heads]] == own[heads][:, None]
-    ends = np.cumsum(np.bincount(order, minlength=len(heads)))
-    for state, which, low, high in zip(rows.state[heads].tolist(), members, [0, *ends.tolist()], ends.tolist()):
-        key = which.tobytes()
-        if key not in known:
-            dofs = np.flatnonzero(which[trees])
-            known[key] = dofs if len(dofs) < len(trees) else None
-        islands.append((state, places[low:high], known[key]))
-    return islands
-
-
-Entry = tuple[int, np.ndarray, "np.ndarray | None", "np.ndarray | None"]
-
-
-def _simple_part(
-    M: np.ndarray, velocity: np.ndarray, rows: Rows, first: np.ndarray, m: int, states: np.ndarray, name: str,
-    named: Named,
-) -> tuple[RobotProblems, np.ndarray]:  # fmt: skip
-    places = first[states][:, None] + np.arange(m)
-    nv = M.shape[1]
-    J = rows.J[places]
-    everything = len(states) == len(M)
-    return RobotProblems.of(
-        M if everything else M[states], np.ascontiguousarray(J[:, :, 0]), J[:, :, 1:].reshape(len(states), 2 * m, nv),
-        rows.mu[places], velocity[states], dimension=3, name=name, distance=rows.phi[places], index=states,
-        contact_names=_common_names(rows, places, named), lift=None,
-    ), places  # fmt: skip
-
-
-def _common_names(rows: Rows, places: np.ndarray, named: Named) -> tuple[str, ...]:
-    """Of a part's contacts, where all its states have the same."""
-    geom = rows.geom[places]
-    if not len(geom) or not (geom == geom[0]).all():
-        return ()
-    return _numbered([named(int(a), int(b)) for a, b in geom[0]])
-
-
-def _part(
-    found: Collected, velocity: np.ndarray, rows: Rows, entries: list[Entry], name: str, named: Named
-) -> tuple[RobotProblems, np.ndarray]:
-    """Problems of one shape."""
-    nv, m, n = found.v.shape[1], len(entries[0][1]), len(entries)
-    state_of = np.array([state for state, _, _, _ in entries], dtype=np.int64)
-    places = np.array([each for _, each, _, _ in entries], dtype=np.int64).reshape(n, m)
-    _, _, dofs, Z = entries[0]
-    width = nv if dofs is None and Z is None else len(dofs) if Z is None and dofs is not None else Z.shape[1]  # type: ignore[union-attr]
-    lifted = dofs is not None or Z is not None
-    M, v, J = np.empty((n, width, width)), np.empty((n, width)), np.empty((n, m, 3, width))
-    lift = np.zeros((n, nv, width)) if lifted else None
-    alike: dict[tuple[int, bool], list[int]] = {}  # entries of the same velocities: those of one list, which is kept
-    for place, (_, _, dofs, Z) in enumerate(entries):
-        alike.setdefault((id(dofs), Z is None), []).append(place)
-    for members in alike.values():
-        which = np.array(members)
-        _, _, dofs, Z = entries[members[0]]
-        states, lines = state_of[which], places[which]
-        if dofs is None:
-            mine, mine_v, mine_J = found.M[states], velocity[states], rows.J[lines]
-        else:  # what is not taken is not copied
-            mine = found.M[states[:, None, None], dofs[:, None], dofs]
-            mine_v = velocity[states[:, None], dofs]
-            mine_J = rows.J[lines[:, :, None, None], np.arange(3)[:, None], dofs]
-        if Z is not None:
-            bases = np.stack([np.asarray(entries[place][3]) for place in members])
-            mine_v = (mine_v[:, None] @ bases)[:, 0]
-            mine = bases.transpose(0, 2, 1) @ mine @ bases
-            mine = 0.5 * (mine + mine.transpose(0, 2, 1))
-            mine_J = mine_J @ bases[:, None]
-        M[which], v[which], J[which] = mine, mine_v, mine_J
-        if lift is not None:
-            moved = np.arange(nv) if dofs is None else dofs
-            lift[which[:, None, None], moved[:, None], np.arange(width)] = np.eye(width) if Z is None else bases
-    problems = RobotProblems.of(
-        M, np.ascontiguousarray(J[:, :, 0]), J[:, :, 1:].reshape(n, 2 * m, width), rows.mu[places], v, dimension=3, name=name,
-        distance=rows.phi[places], index=state_of, contact_names=_common_names(rows, places, named), lift=lift,
-    )  # fmt: skip
-    return problems, places
 
 
 class Buckets(list[RobotProblems]):

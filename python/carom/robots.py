@@ -244,7 +244,8 @@ class Robot:
         energy, residual = np.full(count, np.nan), np.full(count, np.nan)
         solved = np.zeros(count, dtype=bool)
         good = np.flatnonzero(~np.isin(states.status, (StateStatus.too_deep, StateStatus.not_taken, StateStatus.invalid)))
-        blocks = [self._rows(found, int(i), stiffness, damping, h) for i in good]
+        J = found.rows.dense(nv)
+        blocks = [self._rows(found, J, int(i), stiffness, damping, h) for i in good]
         most = max((len(block[0]) for block in blocks), default=0)
         if len(good):
             stacked = [np.zeros((len(good), most, *block.shape[1:])) for block in blocks[0]]
@@ -264,7 +265,7 @@ class Robot:
             kinetic_energy=energy, residual=residual,
         )  # fmt: skip
 
-    def _rows(self, found: Any, i: int, stiffness: float, damping: float, h: float) -> tuple[Any, ...]:
+    def _rows(self, found: Any, dense: np.ndarray, i: int, stiffness: float, damping: float, h: float) -> tuple[Any, ...]:
         """A state's constraint rows: type, J, phi, K, B, mu."""
         kind = RowType
         mine = np.flatnonzero(found.rows.state == i)
@@ -273,12 +274,12 @@ class Robot:
             contact = found.rows.geom[r, 0] >= 0
             lines = 3 if contact else 1
             types += [kind.normal, kind.tangent, kind.tangent] if contact else [kind.unilateral]
-            J += list(found.rows.J[r, :lines])
+            J += list(dense[r, :lines])
             phi += [found.rows.phi[r]] + [0.0] * (lines - 1)
             K += [stiffness] + [0.0] * (lines - 1)
             B += [damping] * lines
             mu += [found.rows.mu[r]] + [0.0] * (lines - 1)
-        for line in found.equalities.get(i, np.zeros((0, self.velocities))):
+        for line in found.equalities.E[found.equalities.state == i]:
             types.append(kind.bilateral)
             J.append(line)
             phi.append(0.0)

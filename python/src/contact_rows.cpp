@@ -1,110 +1,379 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "call.hpp"
 #include "families.hpp"
 #include "tables.hpp"
 
-/// Rows of a robot's contacts (carom/_mujoco.py), of which most velocities move only a few.
+/// Rows of a robot's contacts and limits, of which each moves few of its velocities, and the
+/// problems made of them (carom/_states.py).
 namespace carom::python {
 
 namespace {
 
-/// What moves a body: of each velocity its turn and its way, at the mass centre of the body's tree.
-struct Tree {
-  const double* com;          // [states, bodies, 3]
-  const double* axes;         // [states, nv, 6]
-  const std::int64_t* root;   // [bodies]
-  const std::uint8_t* above;  // [bodies, nv]
-  std::size_t bodies, nv;
-};
+/// Row r moves `width[r]` velocities, those of dof from begin[r] on, in increasing order; value
+/// [entries, 3]: of its normal and both tangents.
+struct Rows {
+  Buffer<std::int64_t> begin, width;
+  Buffer<std::int32_t> dof;
+  Buffer<double> value;
 
-/// Adds sign times the velocity of `body` at pos, in the frame, to a contact's three rows.
-void add_side(const Tree& tree, std::size_t state, std::size_t body, double sign, const double* pos,
-              double* moved) {
-  const auto root = static_cast<std::size_t>(tree.root[body]);
-  const double* const com = tree.com + 3 * (tree.bodies * state + root);
-  const double away[3] = {pos[0] - com[0], pos[1] - com[1], pos[2] - com[2]};
-  const std::uint8_t* const above = tree.above + tree.nv * body;
-  for (std::size_t j = 0; j < tree.nv; ++j) {
-    if (above[j] == 0) continue;
-    const double* const turn = tree.axes + 6 * (tree.nv * state + j);
-    for (std::size_t c = 0; c < 3; ++c) {
-      const std::size_t d = (c + 1) % 3, e = (c + 2) % 3;
-      moved[3 * j + c] += sign * (turn[3 + c] + (turn[d] * away[e] - turn[e] * away[d]));
+  explicit Rows(const nb::dict& given)
+      : begin(borrowed<std::int64_t>(given["begin"])),
+        width(borrowed<std::int64_t>(given["width"])),
+        dof(borrowed<std::int32_t>(given["dof"])),
+        value(borrowed<double>(given["value"])) {}
+
+  [[nodiscard]] std::size_t size() const { return begin.size(); }
+
+  /// Calls visit(velocity, its three values) for what row r moves.
+  template <class Visit>
+  void each(std::size_t r, Visit&& visit) const {
+    const std::int64_t first = begin.data()[r], last = first + width.data()[r];
+    for (std::int64_t k = first; k < last; ++k) {
+      visit(static_cast<std::size_t>(dof.data()[k]), value.data() + 3 * k);
     }
   }
+};
+
+/// The largest of the normals' entries and of all: [rows, 2].
+nb::object row_sizes(const nb::dict& given) {
+  const Rows rows(given);
+  std::vector<double> sizes(2 * rows.size(), 0.0);
+  without_gil([&] {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      double& normal = sizes[2 * r];
+      double& whole = sizes[2 * r + 1];
+      rows.each(r, [&](std::size_t, const double* value) {
+        normal = std::max(normal, std::abs(value[0]));
+        whole = std::max({whole, std::abs(value[0]), std::abs(value[1]), std::abs(value[2])});
+      });
+    }
+  });
+  return array_of(std::move(sizes), {rows.size(), 2});
 }
 
-/// Of the second bodies' points less the first's, in the contacts' frames: [n, 3, nv].
-nb::object contact_jacobians(nb::handle state, nb::handle body, nb::handle pos, nb::handle frame,
-                             nb::handle com, nb::handle cdof, nb::handle root, nb::handle above) {
-  const Buffer<std::int64_t> states = borrowed<std::int64_t>(state),
-                             pairs = borrowed<std::int64_t>(body),
-                             roots = borrowed<std::int64_t>(root);
-  const Buffer<double> places = borrowed<double>(pos), frames = borrowed<double>(frame),
-                       centres = borrowed<double>(com), axes = borrowed<double>(cdof);
-  const Buffer<std::uint8_t> moves = borrowed<std::uint8_t>(above);
-  const std::size_t n = states.size(), bodies = roots.size(), nv = moves.size() / bodies;
-  const Tree tree{centres.data(), axes.data(), roots.data(), moves.data(), bodies, nv};
-  std::vector<double> J(3 * n * nv);
+/// Of each row J v of its state: normal and both tangents.
+void row_velocity(const Rows& rows, std::size_t r, const double* v, double* moved) {
+  std::fill(moved, moved + 3, 0.0);
+  rows.each(r, [&](std::size_t j, const double* value) {
+    for (std::size_t c = 0; c < 3; ++c) moved[c] += value[c] * v[j];
+  });
+}
+
+nb::object row_velocities(const nb::dict& given, nb::handle state, nb::handle velocity,
+                          std::size_t nv) {
+  const Rows rows(given);
+  const auto of = borrowed<std::int64_t>(state);
+  const auto velocities = borrowed<double>(velocity);
+  std::vector<double> moved(3 * rows.size());
   without_gil([&] {
-    std::vector<double> moved(3 * nv);
-    for (std::size_t r = 0; r < n; ++r) {
-      const auto first = static_cast<std::size_t>(pairs.data()[2 * r]),
-                 second = static_cast<std::size_t>(pairs.data()[2 * r + 1]),
-                 of = static_cast<std::size_t>(states.data()[r]);
-      std::fill(moved.begin(), moved.end(), 0.0);
-      add_side(tree, of, second, 1.0, places.data() + 3 * r, moved.data());
-      add_side(tree, of, first, -1.0, places.data() + 3 * r, moved.data());
-      const double* const lines = frames.data() + 9 * r;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      row_velocity(rows, r, velocities.data() + nv * static_cast<std::size_t>(of.data()[r]),
+                   moved.data() + 3 * r);
+    }
+  });
+  return array_of(std::move(moved), {rows.size(), 3});
+}
+
+/// Turns the tangents, in the rows and in frame [rows, 3, 3], so that the first is the direction
+/// of slip where that is faster than `least`.
+void align_rows(const nb::dict& given, nb::handle frame, nb::handle state, nb::handle velocity,
+                std::size_t nv, double least) {
+  const Rows rows(given);
+  const auto of = borrowed<std::int64_t>(state);
+  const auto velocities = borrowed<double>(velocity);
+  auto frames = borrowed<double>(frame), values = borrowed<double>(given["value"]);
+  without_gil([&] {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      double moved[3];
+      row_velocity(rows, r, velocities.data() + nv * static_cast<std::size_t>(of.data()[r]), moved);
+      const double size = std::sqrt(moved[1] * moved[1] + moved[2] * moved[2]);
+      if (!(size > least)) continue;
+      const double c = moved[1] / size, d = moved[2] / size;
+      const auto turn = [&](double& first, double& second) {
+        const double one = c * first + d * second;
+        second = c * second - d * first;
+        first = one;
+      };
+      double* const lines = values.data() + 3 * rows.begin.data()[r];
+      for (std::int64_t k = 0; k < rows.width.data()[r]; ++k)
+        turn(lines[3 * k + 1], lines[3 * k + 2]);
+      double* const tangents = frames.data() + 9 * r + 3;
+      for (std::size_t axis = 0; axis < 3; ++axis) turn(tangents[axis], tangents[3 + axis]);
+    }
+  });
+}
+
+/// What moves apart in each state: a tree's number is the least of the trees that rows and
+/// equalities join it with.
+class Islands {
+ public:
+  Islands(std::size_t states, std::size_t trees) : trees_(trees), number_(states * trees) {
+    for (std::size_t i = 0; i < number_.size(); ++i)
+      number_[i] = static_cast<std::int64_t>(i % trees);
+  }
+
+  /// Joins a tree that a line moves with the first that it moves; first: -1 where this is the
+  /// first.
+  void join(std::int64_t state, std::int64_t& first, std::int64_t tree) {
+    if (first < 0) first = tree;
+    std::int64_t* const mine = of(state);
+    const std::int64_t a = mine[first], b = mine[tree];
+    if (a != b) std::replace(mine, mine + trees_, std::max(a, b), std::min(a, b));
+  }
+
+  std::int64_t* of(std::int64_t state) {
+    return number_.data() + trees_ * static_cast<std::size_t>(state);
+  }
+
+ private:
+  std::size_t trees_;
+  std::vector<std::int64_t> number_;
+};
+
+/// Islands of all states with rows: by state, then by their first row.
+struct Pieces {
+  std::vector<std::int64_t> state, end, rows;  // rows of all pieces, one piece after the other
+  std::vector<std::int64_t> list;              // of each piece: which list of velocities; -1: all
+  std::vector<std::int32_t> listed;            // velocities of all lists
+  std::vector<std::int64_t> list_end;
+  std::vector<std::int64_t> equality;  // of each equality its piece, or -1
+};
+
+class PieceMaker {
+ public:
+  PieceMaker(const std::int64_t* tree, std::size_t nv, std::size_t trees)
+      : tree_(tree), nv_(nv), trees_(trees), piece_of_(trees) {}
+
+  /// Rows [low, high) of a state; numbers: of the state's trees; own: of rows.
+  void add_state(std::int64_t state, const std::int64_t* numbers, const std::int64_t* own,
+                 std::size_t low, std::size_t high) {
+    std::fill(piece_of_.begin(), piece_of_.end(), -1);
+    const std::size_t first = pieces_.state.size();
+    for (std::size_t r = low; r < high; ++r) {
+      if (own[r] < 0) continue;
+      std::int64_t& piece = piece_of_[static_cast<std::size_t>(own[r])];
+      if (piece < 0) {
+        piece = static_cast<std::int64_t>(pieces_.state.size());
+        pieces_.state.push_back(state);
+        pieces_.list.push_back(list_of(numbers, own[r]));
+        pieces_.end.push_back(0);
+      }
+      ++pieces_.end[static_cast<std::size_t>(piece)];
+    }
+    auto at = static_cast<std::int64_t>(pieces_.rows.size());
+    place_.clear();
+    for (std::size_t k = first; k < pieces_.state.size(); ++k) {
+      place_.push_back(at);
+      at += pieces_.end[k];
+      pieces_.end[k] = at;
+    }
+    pieces_.rows.resize(static_cast<std::size_t>(at));
+    for (std::size_t r = low; r < high; ++r) {
+      if (own[r] < 0) continue;
+      const auto piece = static_cast<std::size_t>(piece_of_[static_cast<std::size_t>(own[r])]);
+      pieces_.rows[static_cast<std::size_t>(place_[piece - first]++)] =
+          static_cast<std::int64_t>(r);
+    }
+  }
+
+  /// Of an equality of the state that was added last.
+  void add_equality(std::int64_t number) {
+    pieces_.equality.push_back(number < 0 ? -1 : piece_of_[static_cast<std::size_t>(number)]);
+  }
+
+  Pieces& pieces() { return pieces_; }
+
+ private:
+  std::int64_t list_of(const std::int64_t* numbers, std::int64_t own) {
+    key_.assign(trees_, '\0');
+    for (std::size_t t = 0; t < trees_; ++t) key_[t] = numbers[t] == own ? '\1' : '\0';
+    const auto [known, fresh] =
+        lists_.try_emplace(key_, static_cast<std::int64_t>(pieces_.list_end.size()));
+    if (!fresh) return known->second;
+    const std::size_t before = pieces_.listed.size();
+    for (std::size_t j = 0; j < nv_; ++j) {
+      if (key_[static_cast<std::size_t>(tree_[j])] != '\0')
+        pieces_.listed.push_back(static_cast<std::int32_t>(j));
+    }
+    if (pieces_.listed.size() - before == nv_) {
+      pieces_.listed.resize(before);
+      known->second = -1;
+    } else {
+      pieces_.list_end.push_back(static_cast<std::int64_t>(pieces_.listed.size()));
+    }
+    return known->second;
+  }
+
+  const std::int64_t* tree_;
+  std::size_t nv_, trees_;
+  std::vector<std::int64_t> piece_of_, place_;
+  std::string key_;
+  std::unordered_map<std::string, std::int64_t> lists_;
+  Pieces pieces_;
+};
+
+/// tree [nv]; E [equalities, nv] of owner[equality], by state as the rows. "island" [rows]: the
+/// number of each row's island in its state, -1 where it moves nothing; the others: Pieces.
+nb::dict islands(const nb::dict& given, nb::handle state, nb::handle tree, std::size_t states,
+                 nb::handle equalities, nb::handle owner) {
+  const Rows rows(given);
+  const auto of = borrowed<std::int64_t>(state), tree_of = borrowed<std::int64_t>(tree),
+             owners = borrowed<std::int64_t>(owner);
+  const auto E = borrowed<double>(equalities);
+  const std::size_t nv = tree_of.size();
+  const std::int64_t* const trees = tree_of.data();
+  const std::size_t count = 1 + static_cast<std::size_t>(*std::max_element(trees, trees + nv));
+  std::vector<std::int64_t> own(rows.size(), -1), bound(owners.size(), -1);
+  PieceMaker maker(trees, nv, count);
+  without_gil([&] {
+    Islands found(states, count);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rows.each(r, [&](std::size_t j, const double* value) {
+        if (value[0] != 0.0 || value[1] != 0.0 || value[2] != 0.0)
+          found.join(of.data()[r], own[r], trees[j]);
+      });
+    }
+    for (std::size_t e = 0; e < owners.size(); ++e) {
       for (std::size_t j = 0; j < nv; ++j) {
-        if (tree.above[nv * first + j] == 0 && tree.above[nv * second + j] == 0) continue;
-        const double* const m = moved.data() + 3 * j;
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double* const line = lines + 3 * c;
-          J[(3 * r + c) * nv + j] = line[0] * m[0] + line[1] * m[1] + line[2] * m[2];
-        }
+        if (E.data()[nv * e + j] != 0.0) found.join(owners.data()[e], bound[e], trees[j]);
       }
     }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (own[r] >= 0) own[r] = found.of(of.data()[r])[own[r]];
+    }
+    for (std::size_t low = 0, e = 0; low < rows.size();) {
+      const std::int64_t s = of.data()[low];
+      std::size_t high = low;
+      while (high < rows.size() && of.data()[high] == s) ++high;
+      while (e < owners.size() && owners.data()[e] < s) {
+        maker.pieces().equality.push_back(-1);
+        ++e;
+      }
+      maker.add_state(s, found.of(s), own.data(), low, high);
+      for (; e < owners.size() && owners.data()[e] == s; ++e)
+        maker.add_equality(bound[e] < 0 ? -1 : found.of(s)[bound[e]]);
+      low = high;
+    }
+    maker.pieces().equality.resize(owners.size(), -1);
   });
-  return array_of(std::move(J));
+  Pieces& pieces = maker.pieces();
+  nb::dict result;
+  result["island"] = array_of(std::move(own));
+  result["state"] = array_of(std::move(pieces.state));
+  result["end"] = array_of(std::move(pieces.end));
+  result["rows"] = array_of(std::move(pieces.rows));
+  result["list"] = array_of(std::move(pieces.list));
+  result["listed"] = array_of(std::move(pieces.listed));
+  result["list_end"] = array_of(std::move(pieces.list_end));
+  result["equality"] = array_of(std::move(pieces.equality));
+  return result;
 }
 
-/// Of each state a number of each tree, the least tree that its lines join it with: [states,
-/// trees]. touched [lines, trees]: which trees a line moves; state [lines]: whose it is.
-nb::object island_numbers(nb::handle touched, nb::handle state, std::size_t states,
-                          std::size_t trees) {
-  const Buffer<std::uint8_t> lines = borrowed<std::uint8_t>(touched);
-  const Buffer<std::int64_t> of = borrowed<std::int64_t>(state);
-  std::vector<std::int64_t> number(states * trees);
+/// Zeros, of which memory that is not written costs nothing where the system gives it anew.
+class Zeros {
+ public:
+  explicit Zeros(Shape shape) : shape_(std::move(shape)) {
+    std::size_t count = 1;
+    for (const std::size_t extent : shape_) count *= extent;
+    data_.reset(static_cast<double*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(double))));
+    if (data_ == nullptr) throw std::bad_alloc();
+  }
+
+  [[nodiscard]] double* data() const { return data_.get(); }
+  nb::object array() { return array_over(data_.get(), shape_, std::move(data_)); }
+
+ private:
+  struct Free {
+    void operator()(double* data) const { std::free(data); }
+  };
+  Shape shape_;
+  std::unique_ptr<double, Free> data_;
+};
+
+/// The problems of n pieces with `contacts` rows each and `width` velocities, those of lists[list]
+/// from list_begin[list] on, or all where list is -1: M, velocity, normal and tangent rows, and
+/// where asked for the lift to the robot's velocities.
+nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, nb::handle masses,
+                     nb::handle velocity, std::size_t nv, std::size_t contacts, std::size_t width,
+                     bool with_masses, bool with_lift) {
+  const Rows rows(given);
+  const auto states = borrowed<std::int64_t>(pieces["state"]),
+             places = borrowed<std::int64_t>(pieces["rows"]),
+             lists = borrowed<std::int64_t>(pieces["list"]),
+             begins = borrowed<std::int64_t>(pieces["list_begin"]);
+  const auto listed = borrowed<std::int32_t>(pieces["listed"]);
+  const auto M = borrowed<double>(masses), v = borrowed<double>(velocity);
+  const std::size_t n = states.size(), m = contacts, w = width;
+  Zeros Mn({with_masses ? n : 0, w, w}), vn({n, w}), normal({n, m, w}), tangent({n, 2 * m, w}),
+      lift({with_lift ? n : 0, nv, w});
   without_gil([&] {
-    for (std::size_t i = 0; i < number.size(); ++i) {
-      number[i] = static_cast<std::int64_t>(i % trees);
-    }
-    for (std::size_t r = 0; r < of.size(); ++r) {
-      const std::uint8_t* const line = lines.data() + trees * r;
-      std::int64_t* const mine = number.data() + trees * static_cast<std::size_t>(of.data()[r]);
-      const auto first = static_cast<std::size_t>(std::find(line, line + trees, 1) - line);
-      for (std::size_t t = first; t < trees; ++t) {
-        const std::int64_t a = mine[first], b = mine[t];
-        if (line[t] != 0 && a != b) {
-          std::replace(mine, mine + trees, std::max(a, b), std::min(a, b));
-        }
+    std::vector<std::int32_t> every(nv), column(nv, -1);
+    std::iota(every.begin(), every.end(), 0);
+    std::int64_t last = -2;
+    const std::int32_t* dofs = nullptr;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto s = static_cast<std::size_t>(states.data()[i]);
+      const std::int64_t list = lists.data()[i];
+      if (list != last) {
+        last = list;
+        std::fill(column.begin(), column.end(), -1);
+        dofs = list < 0 ? every.data() : listed.data() + begins.data()[list];
+        for (std::size_t k = 0; k < w; ++k)
+          column[static_cast<std::size_t>(dofs[k])] = static_cast<std::int32_t>(k);
+      }
+      for (std::size_t k = 0; k < w; ++k) {
+        const auto j = static_cast<std::size_t>(dofs[k]);
+        vn.data()[w * i + k] = v.data()[nv * s + j];
+        if (with_lift) lift.data()[w * (nv * i + j) + k] = 1.0;
+        if (!with_masses) continue;
+        const double* const from = M.data() + nv * (nv * s + j);
+        double* const to = Mn.data() + w * (w * i + k);
+        for (std::size_t l = 0; l < w; ++l) to[l] = from[dofs[l]];
+      }
+      for (std::size_t c = 0; c < m; ++c) {
+        double* const lines[3] = {normal.data() + w * (m * i + c),
+                                  tangent.data() + w * 2 * (m * i + c),
+                                  tangent.data() + w * (2 * (m * i + c) + 1)};
+        rows.each(static_cast<std::size_t>(places.data()[m * i + c]),
+                  [&](std::size_t j, const double* value) {
+                    if (column[j] < 0) return;  // zeros, of what the row does not move
+                    for (std::size_t line = 0; line < 3; ++line)
+                      lines[line][column[j]] = value[line];
+                  });
       }
     }
   });
-  return array_of(std::move(number), {states, trees});
+  nb::dict result;
+  result["mass_matrix"] = Mn.array();
+  result["velocity"] = vn.array();
+  result["normal_jacobian"] = normal.array();
+  result["tangent_jacobian"] = tangent.array();
+  result["lift"] = with_lift ? lift.array() : nb::none();
+  return result;
 }
 
 }  // namespace
 
 void add_contact_rows(nb::module_& module) {
   using nb::literals::operator""_a;
-  module.def("contact_jacobians", contact_jacobians, "state"_a, "body"_a, "pos"_a, "frame"_a,
-             "com"_a, "cdof"_a, "root"_a, "above"_a);
-  module.def("island_numbers", island_numbers, "touched"_a, "state"_a, "states"_a, "trees"_a);
+  module.def("row_sizes", row_sizes, "rows"_a);
+  module.def("row_velocities", row_velocities, "rows"_a, "state"_a, "velocity"_a, "nv"_a);
+  module.def("align_rows", align_rows, "rows"_a, "frame"_a, "state"_a, "velocity"_a, "nv"_a,
+             "least"_a);
+  module.def("islands", islands, "rows"_a, "state"_a, "tree"_a, "states"_a, "equalities"_a,
+             "owner"_a);
+  module.def("problems_of", problems_of, "rows"_a, "pieces"_a, "masses"_a, "velocity"_a, "nv"_a,
+             "contacts"_a, "width"_a, "with_masses"_a, "with_lift"_a);
 }
 
 }  // namespace carom::python

@@ -30,6 +30,7 @@ NB_MODULE(_core, module) {
   add_impact_theory(module);
   add_patches(module);
   add_contact_rows(module);
+  add_contact_taker(module);
   add_equilibrium(module);
   add_membership(module);
   add_compliant(module);

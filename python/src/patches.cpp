@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "call.hpp"
@@ -202,6 +203,42 @@ nb::dict reduce_patches(nb::handle pos, nb::handle frame, nb::handle mu, nb::han
   return found;
 }
 
+/// Contacts of one state and one pair of bodies together, where there are several: their members,
+/// in the order of the contacts, and where the groups begin [g + 1]. state [n]: in order; body [n,
+/// 2].
+nb::dict pair_groups(nb::handle state, nb::handle body) {
+  const Buffer<std::int64_t> states = borrowed<std::int64_t>(state),
+                             bodies = borrowed<std::int64_t>(body);
+  std::vector<std::int64_t> members, group{0};
+  without_gil([&] {
+    const auto pair = [&](std::size_t i) {
+      const std::int64_t a = bodies.data()[2 * i], b = bodies.data()[2 * i + 1];
+      return std::pair{std::min(a, b), std::max(a, b)};
+    };
+    Indices order;
+    for (std::size_t low = 0; low < states.size(); low += order.size()) {
+      order.clear();
+      for (std::size_t i = low; i < states.size() && states.data()[i] == states.data()[low]; ++i) {
+        order.push_back(i);
+      }
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t i, std::size_t j) { return pair(i) < pair(j); });
+      for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+        while (last < order.size() && pair(order[last]) == pair(order[first])) ++last;
+        if (last - first < 2) continue;
+        for (std::size_t k = first; k < last; ++k) {
+          members.push_back(static_cast<std::int64_t>(order[k]));
+        }
+        group.push_back(static_cast<std::int64_t>(members.size()));
+      }
+    }
+  });
+  nb::dict found;
+  found["members"] = array_of(std::move(members));
+  found["group"] = array_of(std::move(group));
+  return found;
+}
+
 nb::object hull_corners(nb::handle points) {
   const std::vector<double> flat = copied<double>(points);
   std::vector<Point> some;
@@ -217,6 +254,7 @@ void add_patches(nb::module_& module) {
   using nb::literals::operator""_a;
   module.def("reduce_patches", reduce_patches, "pos"_a, "frame"_a, "mu"_a, "group"_a, "near"_a,
              "same"_a, "alike"_a);
+  module.def("pair_groups", pair_groups, "state"_a, "body"_a);
   module.def("hull_corners", hull_corners);
 }
 
