@@ -140,9 +140,10 @@ double replayed_growth(const Stance& stance, const std::array<double, 6>& start,
 SosProgramme sos_programme(const Stance& stance, StabilityMethod method) {
   require_two_contacts(stance);
   if (!poses_a_programme(method)) {
-    throw InvalidInput(Refusal{.field = "method",
-                               .value = std::string(to_string(method)),
-                               .rule = "must be sos or single: the others pose no programme"});
+    throw InvalidInput(
+        Refusal{.field = "method",
+                .value = std::string(to_string(method)),
+                .rule = "must be sos or single: the others solve no sums-of-squares program"});
   }
   const auto setting = stability::setting_of(stability::form_of(stance));
   if (!setting.usable) {
@@ -151,8 +152,9 @@ SosProgramme sos_programme(const Stance& stance, StabilityMethod method) {
                                .name = stance.name,
                                .relation = "",
                                .value = "",
-                               .rule = "pose no programme: the wrench has no part along both, they "
-                                       "do not press, or a mode is not unique"});
+                               .rule =
+                                   "have no sums-of-squares program: the wrench has no part along "
+                                   "both, they do not press, or a mode is not unique"});
   }
   const auto theorem =
       method == StabilityMethod::single ? stability::SosTheorem::one : stability::SosTheorem::two;

@@ -73,7 +73,7 @@ std::string status_line(const run::ImpactRun& run) {
   }
   if (set.status == EnclosureStatus::outer) {
     text += ends_early(run) ? ": contains the outcomes, with releases that end too early"
-                            : ": bounds had to be made coarser than the set";
+                            : ": the polyhedra are coarser than the set";
   }
   if (set.status == EnclosureStatus::budget) text += ": not finished, so nothing is proven";
   if (set.status == EnclosureStatus::contradiction) {

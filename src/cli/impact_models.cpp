@@ -74,7 +74,7 @@ nlohmann::ordered_json theory_json(const Theory& theory) {
 }
 
 std::string steps_report(const StepUniqueness& steps) {
-  if (!steps.decided) return "  theory: whether a step has one v' (Assumption 6) stays open\n";
+  if (!steps.decided) return "  theory: whether a step has one v' (Assumption 6) is not decided\n";
   if (steps.unique) {
     return fmt::format(
         "  theory: every step has one v' (Assumption 6): {} pairs of contact modes compared\n",

@@ -184,17 +184,19 @@ std::string certificate_lines(const run::ImpactRun& run, bool verbose) {
   if (!std::isnan(summary.lost_compression_mean)) {
     text += fmt::format(
         "  of the energy before: {:.4f} .. {:.4f} left, {:.4f} lost in compression and {:.4f} by "
-        "friction in the mean\n",
+        "friction on average\n",
         summary.min_energy_ratio, summary.max_energy_ratio, summary.lost_compression_mean,
         summary.lost_friction_mean);
   }
   if (summary.guarded > 0) {
-    text += fmt::format("  in {} samples a compression's work ended what the law gives back\n",
-                        summary.guarded);
+    text +=
+        fmt::format("  in {} samples the law would return more work than the compression took\n",
+                    summary.guarded);
   }
   if (summary.trimmed > 0) {
-    text += fmt::format("  in {} samples a step took work out of others' stores: an error of h\n",
-                        summary.trimmed);
+    text +=
+        fmt::format("  in {} samples a step used stored work of other contacts: an error of h\n",
+                    summary.trimmed);
   }
   if (run.settings.method == ImpactMethod::events) return text;
   if (verbose) {

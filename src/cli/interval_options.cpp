@@ -56,7 +56,7 @@ void add_interval_options(CLI::App& command, IntervalOptions& options) {
       ->type_name("E");
   command
       .add_option("--friction", options.friction,
-                  "Friction coefficients in place of the problem's, likewise")
+                  "Friction coefficients in place of the problem's, in the same form")
       ->type_name("MU");
 }
 

@@ -25,10 +25,11 @@ std::span<const OptionForm> judge_forms() {
       {.setting = "rounds",
        .option = "--refinements",
        .text = "--measured: rounds of samples around the nearest ones"},
-      {.setting = "nearest", .text = "--measured: samples around which a round draws again"},
-      {.setting = "redraws", .text = "--measured: samples of a round"},
+      {.setting = "nearest",
+       .text = "--measured: number of nearest samples around which a round draws new samples"},
+      {.setting = "redraws", .text = "--measured: new samples per round"},
       {.setting = "held_out",
-       .text = "--measured: samples whose distance to the others is the resolution"},
+       .text = "--measured: samples that are compared with the others to find the resolution"},
       {.setting = "enclose", .option = kNoOption},  // --enclose
   };
   return kForms;

@@ -32,7 +32,7 @@ std::string judge_report(const run::ImpactRun& run) {
   const auto& [floor, found, path] = *run.judgement;
   std::string text = fmt::format(
       "  measured outcome: {}; distance {:.4g} (allowed {:.3g}, between samples {:.2g})\n"
-      "  floor, what any impulse in the friction cones leaves: {:.4g}\n",
+      "  floor, the distance to what impulses in the friction cones reach: {:.4g}\n",
       verdict_text(run), found.distance.front(), found.allowed.front(), found.resolution.front(),
       floor.floor.front());
   if (found.nearest_sample.front() < 0) return text;

@@ -14,7 +14,7 @@
 #include "io/answers_kept.hpp"
 #include "run/cases.hpp"
 
-/// What the judges of the kinds share, as docs/howto/check_a_proof.md has it.
+/// Sums, tolerances and checks shared by all kinds of answers (docs/howto/check_a_proof.md).
 namespace carom::cli {
 
 using Numbers = std::vector<double>;
@@ -186,8 +186,9 @@ inline bool crossed(const Numbers& low, const Numbers& high) {
 
 inline void require_goes_on(double step, double low, double high, const std::string& what) {
   if (!std::isinf(low) && step < 0.0)
-    refute("{} is {}: falls below {} in the end", what, step, low);
-  if (!std::isinf(high) && step > 0.0) refute("{} is {}: exceeds {} in the end", what, step, high);
+    refute("{} is {}: falls below {} far along the ray", what, step, low);
+  if (!std::isinf(high) && step > 0.0)
+    refute("{} is {}: exceeds {} far along the ray", what, step, high);
 }
 
 /// The numbers of a claim, all of which must be used or absent.

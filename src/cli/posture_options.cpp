@@ -158,7 +158,7 @@ run::PostureTask file_task(const EquilibriumOptions& options) {
   std::vector<run::PostureTask> tasks = file_tasks(options.target);
   if (tasks.size() > 1 && options.problem.empty()) {
     throw InvalidInput(fmt::format(
-        "{} has {} postures: --set, --sweep, --random and --critical are of one: choose it with "
+        "{} has {} postures: --set, --sweep, --random and --critical are for one: choose it with "
         "--problem",
         options.target, tasks.size()));
   }
@@ -228,10 +228,10 @@ void find_critical(std::vector<run::EquilibriumRun>& runs, const EquilibriumOpti
                    Backend backend) {
   if (options.critical.empty()) return;
   if (options.centre_of_mass.empty()) {
-    throw InvalidInput("--critical: asks for a centre of mass, give it with --centre-of-mass");
+    throw InvalidInput("--critical: needs --centre-of-mass");
   }
   if (runs.size() != 1) {
-    throw InvalidInput("--critical: asks of one posture, leave --sweep and --random out");
+    throw InvalidInput("--critical: is for one posture, leave --sweep and --random out");
   }
   const std::size_t equals = options.critical.find('=');
   const std::string name = options.critical.substr(0, equals);

@@ -182,9 +182,9 @@ std::vector<run::ImpactTask> varied_file(const SamplingOptions& options) {
   for (const auto& [name, value] : set) require_known(name);
   const auto points = varied_points(options.variations, set, require_known);
   if (points.size() > 1 && tasks.size() > 1) {
-    throw InvalidInput(
-        fmt::format("{} has {} problems: --sweep and --random are of one: choose it with --problem",
-                    options.target, tasks.size()));
+    throw InvalidInput(fmt::format(
+        "{} has {} problems: --sweep and --random are for one: choose it with --problem",
+        options.target, tasks.size()));
   }
   std::vector<run::ImpactTask> all;
   for (const run::ImpactTask& task : tasks) {

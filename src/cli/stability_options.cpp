@@ -168,7 +168,7 @@ run::StanceQuestions stance_questions(const StabilityOptions& options,
   const auto require_one = [&](const char* option) {
     if (points.stances.size() == 1) return;
     throw InvalidInput(
-        fmt::format("{} asks of one point, there are {}: leave --sweep and --random out", option,
+        fmt::format("{} is for one point, there are {}: leave --sweep and --random out", option,
                     points.stances.size()));
   };
   if (!options.impact.empty()) {

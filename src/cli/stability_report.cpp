@@ -113,7 +113,7 @@ std::string sos_lines(const run::StabilityRun& run) {
     if (status == Status::cancelled) continue;
     const SosProgramme programme = sos_programme(run.points.stances[i], run.settings.method);
     text += fmt::format(
-        "  {}: programme of {} equalities, {} unknowns, {} blocks up to {}; on its face {} "
+        "  {}: program of {} equalities, {} unknowns, {} blocks up to {}; reduced to {} "
         "unknowns, "
         "blocks up to {}: {} after {} iterations, residual {:.2g}; {}\n",
         i, programme.rows, programme.unknowns, programme.blocks.size(),
@@ -134,7 +134,7 @@ std::string stability_report(const run::StabilityRun& run) {
   std::string text = fmt::format("{}: {} {}, backend {}, method {}\n", run.points.name, count,
                                  count == 1 ? "stance" : "stances", to_string(run.backend),
                                  to_string(run.settings.method));
-  if (!run.complete) text += "  STOPPED before all were judged\n";
+  if (!run.complete) text += "  STOPPED before all were decided\n";
   text += '\n';
   if (count == 1) text += mode_table(run.points.stances.front()) + '\n';
   if (!run.points.chart()) text += point_table(run) + '\n';

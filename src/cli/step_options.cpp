@@ -163,17 +163,17 @@ std::span<const OptionForm> step_forms() {
   static constexpr OptionForm kForms[] = {
       {.setting = "law",
        .type = "LAW",
-       .text = "complementarity, or programme: the convex one, (176)-(182)"},
-      {.setting = "method", .type = "METHOD", .text = "Of law programme: {}", .without = "lemke"},
+       .text = "complementarity, or programme: the convex program (176)-(182)"},
+      {.setting = "method", .type = "METHOD", .text = "Law programme: {}", .without = "lemke"},
       {.setting = "tolerance", .type = "T"},
       {.setting = "max_iterations",
        .text =
            "Of the contact solver, default 100; of the method of law programme, default its own",
        .open = true},
-      {.setting = "centripetal", .text = "Drop the term M^ (dG/dt) v of (23) from the law"},
+      {.setting = "centripetal", .text = "Omit the term M^ (dG/dt) v of (23)"},
       {.setting = "normal_weight",
        .type = "ZETA",
-       .text = "Of law programme: zeta of (99), the weight of normal forces; default 1/h",
+       .text = "Law programme: weight zeta of normal forces in (99); default 1/h",
        .open = true},
       {.setting = "threads", .most = kMostThreads},
   };

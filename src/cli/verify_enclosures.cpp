@@ -135,13 +135,14 @@ class EnclosureJudge {
                          impossible.size(), held_.impossible_modes.size());
     }
     if (kept_.set.modes.size() != held_.modes.size()) {
-      return fmt::format("has {} possible outcomes: the proof leaves {}", kept_.set.modes.size(),
-                         held_.modes.size());
+      return fmt::format("has {} possible outcomes: the proof leaves {} possible",
+                         kept_.set.modes.size(), held_.modes.size());
     }
     for (const EnclosedMode& own : held_.modes) {
       const std::string words = mode_words(own.modes, m, 2);
       const EnclosedMode* said = mode_of(kept_.set, own.modes);
-      if (said == nullptr) return fmt::format("{} is missing: the proof leaves it", words);
+      if (said == nullptr)
+        return fmt::format("{} is missing: the proof does not exclude it", words);
       if (!rows_among(said->vertices, own.vertices, columns, room) ||
           !rows_among(own.vertices, said->vertices, columns, room)) {
         return fmt::format("vertices of {} are not those of the proof", words);

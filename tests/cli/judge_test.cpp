@@ -118,7 +118,7 @@ TEST(Judge, ReportsAndWritesWhatTheLibraryFinds) {
 
   const std::string text = carom(words).out;
   EXPECT_NE(text.find("measured outcome: "), std::string::npos) << text;
-  EXPECT_NE(text.find("floor, what any impulse"), std::string::npos) << text;
+  EXPECT_NE(text.find("floor, the distance to what impulses"), std::string::npos) << text;
 }
 
 TEST(Judge, AProblemWithoutAMeasuredOutcomeIsRefused) {
