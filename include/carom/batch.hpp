@@ -4,8 +4,8 @@
 
 namespace carom::detail {
 
-// The backends' part in what batches do: memory of a device. A static library would leave it out of
-// a program that names nothing else of theirs (src/api/backend.cpp).
+// Device memory of batches, provided by the backends. A program that uses a static library and no
+// other function of the backends would not link it otherwise (src/api/backend.cpp).
 bool provide_backends();
 inline const bool backends_provided = provide_backends();
 

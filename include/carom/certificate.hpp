@@ -8,8 +8,8 @@
 #include <carom/device/packed.hpp>
 #include <carom/device/row_products.hpp>
 
-/// Residuals recomputed from the problem data. No solver calls or shares this code; every answer is
-/// judged by it, in double, whatever the solver's precision.
+/// Residuals recomputed from the problem data. No solver calls or shares this code. Every answer is
+/// checked by it, in double, for any precision of the solver.
 namespace carom::certificate {
 
 /// Scales below this are treated as this: a relative residual never divides by zero.

@@ -10,7 +10,7 @@
 #include <carom/device/known_size.hpp>
 #include <carom/device/packed.hpp>
 
-/// What the residuals of linear programs are relative to: docs/explanation/certificates.md.
+/// Scales for the relative residuals of linear programs: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 // Numbers find these by name; packs of numbers bring their own.

@@ -8,7 +8,7 @@
 #include <carom/device/qp_problem.hpp>
 
 /// Residuals and proofs for quadratic programs with cones, recomputed from the problem data only.
-/// Every row and column is judged in its own units, so that no verdict depends on the units of
+/// Every row and column is checked in its own units, so that no verdict depends on the units of
 /// variables, rows or objective, nor on numbers elsewhere: docs/explanation/certificates.md.
 namespace carom::certificate {
 

@@ -5,7 +5,7 @@
 #include <carom/device/lanes.hpp>
 #include <carom/device/qp_problem.hpp>
 
-/// What the residuals of quadratic programs are relative to: docs/explanation/certificates.md.
+/// Scales for the relative residuals of quadratic programs: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 template <class Memory>

@@ -6,8 +6,8 @@
 #include <carom/device/numeric.hpp>
 #include <carom/types/impact.hpp>
 
-/// Impacts with restitution (docs/explanation/restitution.md), judged by the impulses of their
-/// pieces: who pushed, against what, and out of which store.
+/// Checks impacts with restitution (docs/explanation/restitution.md) by the impulses of their
+/// pieces: which contact pushed, against what, and with energy of which store.
 namespace carom::certificate {
 
 /// Of the energy before the impact: largest rounding error of stores and energy balance.

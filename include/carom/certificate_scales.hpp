@@ -2,7 +2,7 @@
 
 #include <carom/certificate.hpp>
 
-/// What residuals by rows and columns are relative to: docs/explanation/certificates.md.
+/// Scales for relative residuals by rows and columns: docs/explanation/certificates.md.
 namespace carom::certificate {
 
 /// How many times larger than a datum a term may be that this datum explains.

@@ -7,9 +7,9 @@
 
 #include <carom/types/words.hpp>
 
-/// What carom does, told to a callback. Without one the library writes nothing, unless the
-/// environment variable CAROM_LOG is warning, info or debug: messages then go to standard error, a
-/// line each.
+/// Log messages of the library for a callback. Without a callback nothing is written, unless the
+/// environment variable CAROM_LOG is warning, info or debug: messages then go to standard error,
+/// one per line.
 namespace carom {
 
 enum class LogLevel : std::uint8_t {

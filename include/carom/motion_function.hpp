@@ -7,8 +7,8 @@
 #include <carom/motion_terms.hpp>
 #include <carom/types/motion_function.hpp>
 
-/// One's own mechanism as a C++ function of its state, where a tree (motion_tree.hpp) does not say
-/// enough: other joints, forces of one's own, closed chains in independent coordinates.
+/// A user-defined mechanism as a C++ function of its state, if a tree (motion_tree.hpp) is not
+/// sufficient: other joints, other forces, closed chains in independent coordinates.
 namespace carom {
 
 /// As simulate_motions of a problem, on the cpu. Sample i of it is (seed, first_problem, i).

@@ -7,7 +7,7 @@
 #include <carom/motion_terms.hpp>
 #include <carom/types/motion_replay.hpp>
 
-/// Motions judged by small time steps.
+/// Checks motions by simulating them with small time steps.
 namespace carom {
 
 /// Judges kept motion `sample` of a problem's result from its events: from each to the next the

@@ -8,8 +8,8 @@
 #include <carom/motion.hpp>
 #include <carom/types/motion_terms.hpp>
 
-/// A mechanism's equations at any state, and what the other families make of them: an impact, a
-/// compliant step.
+/// A mechanism's equations at any state, and the problems of other families made from them: an
+/// impact or a compliant step.
 namespace carom {
 
 /// Of a problem's mechanism at q and v (SI) at a time [s]. Errors: InvalidInput naming the array

@@ -8,7 +8,7 @@
 #include <carom/motion_terms.hpp>
 #include <carom/types/motion_tree.hpp>
 
-/// Own mechanisms: trees of links against half-spaces, with springs, dampers and constant efforts.
+/// User-defined mechanisms: trees of links, half-spaces, springs, dampers and constant efforts.
 /// In the plane (MotionMechanism::tree) axes are x to the right, y upward, angles counter-clockwise
 /// [rad]; in space (MotionMechanism::spatial_tree) z is upward, angles turn about axes by the right
 /// hand.

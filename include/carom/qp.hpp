@@ -13,14 +13,14 @@
 
 namespace carom {
 
-/// Solves every problem, whatever becomes of its neighbours. Statuses: solved, inaccurate,
+/// Solves every problem independently of the others. Statuses: solved, inaccurate,
 /// infeasible and unbounded (both proven, see `certificate`), nonconvex (P of unit diagonal has an
 /// eigenvalue below -1e-9 where equations hold), no_interior (neither an optimum with multipliers
 /// nor a proof that there is none was found, and `certificate` shows why: the optimum may not be
 /// attained, the problem weakly infeasible, its multipliers without bound), iteration_limit,
 /// numerical_error, invalid_input (NaN, an infinite entry of P, q, A, C or b, or l > u by a NaN).
 /// l_i > u_i is infeasible.
-/// The result lives in the memory space of `batch`. backend reference: a dual active set
+/// The result is in the memory space of `batch`. backend reference: a dual active-set method
 /// in long double, for cones tangent planes and Newton's method; it ignores `method` and `start`.
 /// Errors: InvalidInput for shapes, a method that does not take the batch's cones, or settings;
 /// BackendUnavailable.

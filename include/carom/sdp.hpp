@@ -8,7 +8,7 @@
 #include <carom/status.hpp>
 #include <carom/types/sdp.hpp>
 
-/// Small semidefinite programmes, many at a time, by an interior-point method
+/// Batches of small semidefinite programs, solved by an interior-point method
 /// (docs/explanation/sdp.md).
 namespace carom {
 

@@ -7,9 +7,9 @@ namespace carom::kernels {
 /// Lays arrays one after another into a block. Memory: where the block lies; long for offsets in
 /// it.
 ///
-/// A body's arrays stand in one template Layout<Memory> whose constructor Layout(Arena<Memory>&,
-/// sizes...) takes them from an arena. `values_of` runs it to count, `placed` to place them: no
-/// size stands apart from the places.
+/// A kernel's arrays are in one template Layout<Memory> whose constructor Layout(Arena<Memory>&,
+/// sizes...) takes them from an arena. `values_of` runs it to count, `placed` to place them.
+/// Sizes and positions therefore cannot disagree.
 template <class Memory>
 class Arena {
  public:

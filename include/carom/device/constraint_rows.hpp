@@ -6,7 +6,7 @@
 
 namespace carom {
 
-/// What a row of a step's constraint Jacobian is. A contact is a normal row directly followed by
+/// Types of rows of a step's constraint Jacobian. A contact is a normal row directly followed by
 /// its dimension - 1 tangent rows.
 enum class RowType : std::uint8_t {
   none,        ///< absent: the row is skipped

@@ -1,11 +1,11 @@
 #pragma once
 
 // The only macros of the library's headers: functions that nvcc compiles for both sides.
-// CAROM_STEP: a step of a body that is called from several places and long enough for a call. On
-// the host one copy a translation unit, of internal linkage: no instruction set shares another's.
-// CAROM_CALL: long and seldom, not to be copied into every kernel that calls it.
-// CAROM_UNROLLED: before a short loop whose indices the host's registers want known.
-// CAROM_DEVICE_INLINE: a build that only shows that kernels compile defines it as `inline`.
+// CAROM_STEP: a part of a kernel that is called from several places and is long enough for a call.
+// On the host one copy per translation unit, with internal linkage, so that instruction sets do not
+// share it. CAROM_CALL: long code that runs rarely and is not inlined into every kernel.
+// CAROM_UNROLLED: before a short loop that is unrolled to keep its data in registers.
+// CAROM_DEVICE_INLINE: a build that only checks that kernels compile defines it as `inline`.
 #if defined(__CUDACC__)
 #ifndef CAROM_DEVICE_INLINE
 #define CAROM_DEVICE_INLINE __forceinline__

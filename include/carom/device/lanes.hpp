@@ -3,11 +3,11 @@
 #include <carom/device/host_device.hpp>
 #include <carom/device/numeric.hpp>
 
-/// How a body talks to its lanes. A body is written once over a Lanes type; CUDA's warps and
-/// threads (src/cuda), the CPU's single lane and the host emulation of a warp run the same text.
+/// The interface of a kernel to its lanes. A kernel is written once over a Lanes type; CUDA's warps
+/// and threads (src/cuda), the CPU's single lane and the emulation of a warp run the same code.
 /// Lanes share memory: what one call of for_each writes, every lane sees in the next call. Within a
 /// call the lanes' order is undefined, so an index must not read what another index writes. Scalars
-/// of a body are the same on every lane.
+/// of a kernel are the same on every lane.
 namespace carom::kernels {
 
 /// Smallest key and its index; index -1 where no key is below infinity.

@@ -9,7 +9,7 @@ namespace carom::kernels {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// a b + c with one rounding, on every backend: the bodies fuse here and nowhere else.
+/// a b + c with one rounding, on every backend: the only fused operation of the kernels.
 CAROM_INLINE double fused(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return ::fma(a, b, c);

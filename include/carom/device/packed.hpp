@@ -9,7 +9,7 @@
 /// Loops over padded arrays whose text is written for one number V and runs on whole registers
 /// where a Lanes type names a Pack: V is then that pack and an index stands for its first element.
 /// Lengths and offsets are multiples of kPackPadding; elements are independent of each other, so
-/// that every width computes the same bits. Such a Lanes type joins the elements of a register by
+/// that every width computes the same bits. Such a Lanes type reduces the elements of a register by
 /// first_smallest, largest and sum, and fills a part of one by first_of.
 namespace carom::kernels {
 

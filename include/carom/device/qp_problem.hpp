@@ -5,7 +5,7 @@
 #include <carom/device/memory.hpp>
 #include <carom/device/numeric.hpp>
 
-/// What the solver bodies of quadratic programs share: the shape, a view of one problem (or of one
+/// Data that the QP kernels share: the shape, and a view of one problem (or of one
 /// pack of problems).
 namespace carom::kernels {
 

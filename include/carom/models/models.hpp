@@ -9,7 +9,7 @@
 #include <carom/impact.hpp>
 #include <carom/types/models/models.hpp>
 
-/// Built-in mechanisms that yield M, Jn, Jt and v at an impact.
+/// Built-in mechanisms that provide M, Jn, Jt and v at an impact.
 namespace carom::models {
 
 /// All models, the papers' first.

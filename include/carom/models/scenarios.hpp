@@ -11,7 +11,7 @@
 #include <carom/models/models.hpp>
 #include <carom/types/models/scenarios.hpp>
 
-/// Built-in worlds for carom/compliant.hpp: mechanisms with compliant constraints that are stepped
+/// Built-in worlds for carom/compliant.hpp: mechanisms with compliant constraints, simulated
 /// from a start.
 namespace carom::models {
 
