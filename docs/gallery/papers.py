@@ -1,4 +1,4 @@
-"""What the scripts of the gallery share."""
+"""Functions that the scripts of the gallery share."""
 
 from __future__ import annotations
 

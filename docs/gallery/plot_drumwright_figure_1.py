@@ -2,8 +2,8 @@
 Drumwright, Figure 1: explicit Euler and stiff springs
 ======================================================
 
-A mass of 1 kg on a spring of 10^6 N/m, h = 10^-5 s: with little damping explicit Euler grows, with 2 10^5 N s/m it
-stays, with 2.1 10^5 it explodes.
+A mass of 1 kg on a spring of 10^6 N/m, h = 10^-5 s: with little damping explicit Euler is unstable, with 2 10^5 N s/m it is
+stable, with 2.1 10^5 unstable.
 """
 
 import matplotlib.pyplot as plt

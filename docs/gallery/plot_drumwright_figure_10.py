@@ -2,11 +2,11 @@
 Drumwright, Figure 10: stacks of spheres
 ========================================
 
-Stacks of up to 100 spheres of 10^11 N/m^2, released in mid-air, 5 cm apart and at rest, 500 steps of 10 ms, by
-carom's own law (complementarity): the lowest hits the floor, the next one hits it, and so on up, and a stable stack
-is left. The time of a stack grows about as its spheres do; the paper's curve grows faster, its times are those of
-MATLAB on one machine. By the paper's programme without friction the stacks are the same to 1e-12. With friction its QPs'
-rounding breaks the column's symmetry, and an aligned column of spheres is an unstable equilibrium: it falls.
+Stacks of up to 100 spheres of 10^11 N/m^2, released in mid-air, 5 cm apart and at rest, 500 steps of 10 ms, with the
+law complementarity: the lowest sphere hits the floor, the next one hits it, and so on, until a stable stack
+remains. The computing time is about proportional to the number of spheres; the paper's curve grows faster, with times of
+MATLAB on one machine. With the paper's program and no friction the stacks are the same to 1e-12. With friction, rounding
+in its QPs breaks the column's symmetry. An aligned column of spheres is an unstable equilibrium, so it falls.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Drumwright, Figure 3: implicit Euler
 ====================================
 
-k = 10^6 N/m, b = 0: stable for any step, but the amplitude falls, and at once where the step is long.
+k = 10^6 N/m, b = 0: stable for any step size, but the amplitude decreases, and faster with longer steps.
 """
 
 import matplotlib.pyplot as plt

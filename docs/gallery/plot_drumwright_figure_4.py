@@ -2,7 +2,7 @@
 Drumwright, Figure 4: a pendulum on a stiff joint
 =================================================
 
-k = 10^15 N/m, b = 1: the joint's deviation falls with the square of the step, and no step is unstable.
+k = 10^15 N/m, b = 1: the joint's deviation decreases with the square of the step size, and no step size is unstable.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Drumwright, Figure 5: a spring that only pushes
 ===============================================
 
-A particle of 1 kg on one normal row of stiffness k: the force that a step finds, over the height x of the
-particle and for two velocities. It presses where the spring is or becomes compressed, and never pulls.
+A particle of 1 kg on one normal row of stiffness k: the force of a step over the height x of the
+particle, for two velocities. It is positive where the spring is or becomes compressed, and never negative.
 """
 
 import matplotlib.pyplot as plt

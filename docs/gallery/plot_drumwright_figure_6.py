@@ -2,10 +2,10 @@ r"""
 Drumwright, Figure 6: a pendulum meets its limit
 ================================================
 
-From 90 degrees against a limit at 0 with :math:`k = 10^{12}`, b = 0: with steps of 10^-5 s and more the impact is
-dead; the elastic rebound shows as the step shrinks. One unilateral row: the paper's programme (83)-(85) and carom's
-own law (complementarity) are the same step. From 90 degrees at 10^-5 to 10^-7 s as in the paper; at 10^-8 s,
-10^8 steps, only from shortly before the limit on.
+A pendulum falls from 90 degrees against a limit at 0 with :math:`k = 10^{12}`, b = 0. With steps of 10^-5 s and more the impact is
+inelastic; with shorter steps the elastic rebound appears. For one unilateral row the paper's program (83)-(85) and the
+law complementarity give the same step. The runs start at 90 degrees with steps of 10^-5 to 10^-7 s, as in the paper; with 10^-8 s,
+10^8 steps, shortly before the limit.
 """
 
 import matplotlib.pyplot as plt

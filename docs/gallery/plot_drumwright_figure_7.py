@@ -3,10 +3,10 @@ Drumwright, Figure 7: pressure under a cube
 ===========================================
 
 A cube on an elastic foundation of 10 x 10 elements, pushed down by 50 N at a moving point of its top, after 13 ms,
-when that point is on the side of x > 0. That side presses more, elements of the opposite side open, and the pressure is not
-concentrated under the point, since the cube is rigid: it is one plane where it presses. This is so by carom's own law
-(complementarity). By the paper's programme (83)-(85) no element opens: it spreads the forces, up to a tenth of the
-largest off the springs' own.
+when that point is on the side of x > 0. With the law complementarity the pressure is larger on that side, and elements on the opposite side open. The pressure is not
+concentrated under the point: the cube is rigid, so the pressure is a linear function of the position where it is positive.
+With the paper's program (83)-(85) no element opens, and its forces differ from those of the springs by up to a tenth of the
+largest.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Drumwright, Figure 8: normal and tangential springs in series
 =============================================================
 
-A contact's normal row and its tangent row share one force: pushed sideways, it resists like a damper of B_r until
-mu times the normal force is reached, and slides from there on.
+The friction force of a contact that is pushed sideways is that of a damper B_r, up to
+mu times the normal force; then the contact slides.
 """
 
 import matplotlib.pyplot as plt

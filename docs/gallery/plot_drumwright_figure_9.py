@@ -2,10 +2,10 @@
 Drumwright, Figure 9: a block on an incline
 ===========================================
 
-Distance slid in a second at 15 degrees, h = 0.01 s, by two laws: the paper's own convex programme (176)-(182), and
-Coulomb's law as it stands (complementarity), which is what carom steps by unless told otherwise. Both start to slide
-and to stick where the paper says. Between, the programme raises the normal forces until they stop the sliding, so
-that the block leaves the plane: the distances alone, all that the figure shows, hide it.
+Distance slid in a second at 15 degrees, h = 0.01 s, by two laws: the paper's convex program (176)-(182), and
+Coulomb's law (complementarity), which is carom's default. With both, the block sticks and slides
+for the friction coefficients that the paper states. In between, the program increases the normal forces until they stop the sliding, so
+that the block leaves the plane. The figure does not show this, because it shows only distances.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Drumwright, Table 2: errors of a large step
 ===========================================
 
-Position and orientation of the cube after one second at h = 10^-2 s, against a step a hundred times smaller (ode45 in
-the paper). **Not reproduced**, in any of the eight rows: the errors here are 130 to 5 10^9 times smaller than printed,
-by the paper's own programme as well as by carom's own law (complementarity). The printed ones are even larger than
-the whole way by which load and weight press the cube into the foundation, in every row, so that the paper's cube moved
-otherwise. Tried without success: both laws, all rows or those in contact alone, the term m of (23) by a
+Position and orientation of the cube after one second at h = 10^-2 s, compared with a step a hundred times smaller (ode45 in
+the paper). **Not reproduced** in any of the eight rows: the errors are 130 to 5 10^9 times smaller than printed,
+with the paper's program and with the law complementarity. In every row the printed errors are larger than
+the whole displacement by which load and weight press the cube into the foundation, so the paper's cube must have moved
+differently. Tried without success: both laws, all rows or only those in contact, the term m of (23) by a
 pseudo-inverse, the load of the step's end, foundation normals and load fixed to the cube, a density of 888 kg/m^3.
 Only the inverse of the singular G M^-1 G' (three degrees of freedom, 100 rows, so that (24) does not exist) moves the
 cube at all: its rounding errors throw it away.

@@ -2,7 +2,7 @@
 Halm and Posa, Figure 1: one fall, three outcomes
 =================================================
 
-A block falls flat on its corners A and B. Resolved at once, the impact leaves it at rest; one corner after
+A block falls flat on its corners A and B. If both contacts are resolved simultaneously, the block comes to rest. If they are resolved one after
 the other, it pivots about the second while the first lifts off.
 """
 

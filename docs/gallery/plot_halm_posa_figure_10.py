@@ -3,7 +3,7 @@ Halm and Posa, Figure 10: a step of the compass gait
 ====================================================
 
 The simultaneous model has three outcomes (Figure 4b): the trailing foot B rests, slides or lifts off. The sampled
-set has them, what lies between, and outcomes in which A slides or lifts off.
+set contains these, the outcomes between them, and outcomes in which A slides or lifts off.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Halm and Posa, Figure 11: a box against a wall
 ==============================================
 
-At once, the box comes to rest; B before A, A slides on and B lifts off. The sampled set has both, all between
+With simultaneous contacts the box comes to rest; with B before A, A slides and B lifts off. The sampled set contains both, the outcomes between
 them, and outcomes in which B slides.
 """
 

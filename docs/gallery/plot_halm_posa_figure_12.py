@@ -2,9 +2,9 @@
 Halm and Posa, Figure 12: compliant contacts and the set
 ========================================================
 
-Stiff springs and dampers under the corners of the rocking block: whatever the ratio of their stiffnesses, the
+Stiff springs and dampers under the corners of the rocking block: for any ratio of their stiffnesses, the
 impact ends inside the rigid model's exact set (a line from rest to 0.21 times the speed of approach, for either
-corner), and the ratios cover it. Tilted by up to 0.01 degrees the block reaches the same set and 1.8 % beyond.
+corner), and the ratios cover it. If the block is tilted by up to 0.01 degrees, its outcomes exceed the set by up to 1.8 %.
 51 ratios from 10^-5 to 10^5 and 51 angles, as in the paper.
 """
 

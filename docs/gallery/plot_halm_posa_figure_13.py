@@ -3,7 +3,7 @@ Halm and Posa, Figure 13: a footfall of RAMone
 ==============================================
 
 The simultaneous model: the leading foot A comes to rest, the trailing B rests, slides or lifts off. All samples
-lie between those.
+are between these outcomes.
 """
 
 import matplotlib.pyplot as plt

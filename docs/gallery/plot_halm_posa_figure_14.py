@@ -2,9 +2,9 @@
 Halm and Posa, Figure 14: a disk falls on two
 =============================================
 
-At once, all comes to rest. The sampled set has that, and the top disk keeping contact with only one of the two
-below. Of the paper's statements one is refuted: in a few samples in a thousand of the model as printed the top disk leaves both. With the
-two slips of the published code (5 kg, wrong tangents; see Table 3) it never does, as the paper says.
+With simultaneous contacts all disks come to rest. The sampled set contains this outcome, and outcomes in which the top disk keeps contact with only one of the two
+below. One of the paper's statements is refuted: with the model as printed, the top disk leaves both in a few of a thousand samples. With the
+two errors of the published code (5 kg, wrong tangents; see Table 3) it never does, as the paper says.
 """
 
 import matplotlib.pyplot as plt

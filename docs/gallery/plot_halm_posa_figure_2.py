@@ -4,7 +4,7 @@ Halm and Posa, Figure 2: a differential inclusion
 
 :math:`\dot v \in -\mathrm{Unit}(v)` in two dimensions is a particle on a rough floor with :math:`\mu g = 1`: friction
 of size 1 against the velocity, and any force of up to that size at rest. Its flow goes straight to the origin and
-stays there.
+remains there.
 """
 
 import matplotlib.pyplot as plt

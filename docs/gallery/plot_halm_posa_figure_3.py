@@ -2,8 +2,8 @@ r"""
 Halm and Posa, Figure 3: Routh's method
 =======================================
 
-One contact: friction acts along the edge of its cone while the contact slips, the path of the velocity bends where
-slip stops, and the impact ends at zero normal velocity. Slip that friction cannot hold reverses. The contact's own inverse
+One contact: while it slips, friction is on the edge of the friction cone. The path of the velocity has a corner where
+slip stops, and the impact ends at zero normal velocity. If friction cannot hold the contact, the slip reverses. The contact's inverse
 mass is [[1.4, 1], [1, 3.5]] 1/kg (normal, tangential); the corners follow by hand.
 """
 

@@ -2,8 +2,8 @@
 Halm and Posa, Figure 6: why nothing penetrates
 ===============================================
 
-The phase plane of a ball that falls: from the right half-plane no motion passes to the left. On the lower half of the
-vertical axis the impact moves it straight up, at a height of 0; on the upper half the flow points right.
+The phase plane of a falling ball: no motion passes from the right half-plane to the left. On the lower half of the
+vertical axis the impact moves the state straight up, at height 0; on the upper half the flow points right.
 """
 
 import matplotlib.pyplot as plt

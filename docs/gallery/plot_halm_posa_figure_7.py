@@ -3,7 +3,7 @@ Halm and Posa, Figure 7: half a cycle of a rocking block
 ========================================================
 
 From :math:`\dot\theta = 1` rad/s about one corner the block rises to its apex and falls back; the impact on the
-other corner leaves 0.7 of the rate.
+other corner multiplies the rate by 0.7.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@ r"""
 Halm and Posa, Figure 8: impacts that accumulate
 ================================================
 
-The block of Figure 7 comes to rest after infinitely many impacts: in time, and over the arc length s in which
-time stands still during impacts.
+The block of Figure 7 comes to rest after infinitely many impacts: over time t, and over the arc length s, which also
+advances during impacts.
 """
 
 import matplotlib.pyplot as plt

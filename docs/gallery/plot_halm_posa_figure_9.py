@@ -2,7 +2,7 @@
 Halm and Posa, Figure 9: the rocking block's set
 ================================================
 
-Every outcome of Figure 1 lies in the sampled set, and so does all between rest and either corner's lift.
+The sampled set contains every outcome of Figure 1, and the outcomes between rest and the lift-off of either corner.
 """
 
 import matplotlib.pyplot as plt

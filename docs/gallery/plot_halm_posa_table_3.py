@@ -2,11 +2,11 @@
 Halm and Posa, Table 3: LCPs a sample
 =====================================
 
-How many steps an impact takes, and how long, at the h, N and M of Tables 4 to 8. Three of the paper's counts are met within
-7 %; the box's is 22 % less here. What is missing of the block, the box and RAMone are 0.5 to 0.6 steps for each sample that
-ends at rest, as of a loop that goes on where rounding leaves a velocity just below zero. The disks' 9.04 is not that of
-Table 8's numbers, which give 2.37: the published code computed other disks. It sets the mass to 5 kg and takes tangents of the
-two upper contacts that make 30 degrees with their normals; with both slips there are 8.80. Times are those of one machine each.
+Number of steps and time of an impact, with h, N and M of Tables 4 to 8. Three of the paper's counts are reproduced within
+7 %; for the box carom needs 22 % fewer. For the block, the box and RAMone the difference is 0.5 to 0.6 steps for each sample that
+ends at rest, as if a loop continued when rounding leaves a velocity just below zero. The 9.04 of the disks does not follow from
+the numbers of Table 8, which give 2.37: the published code computed different disks. It sets the mass to 5 kg and uses tangents of the
+two upper contacts that make 30 degrees with their normals; with both errors the count is 8.80. Times are from different machines.
 """
 
 import matplotlib.pyplot as plt

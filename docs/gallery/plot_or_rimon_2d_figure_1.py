@@ -2,9 +2,9 @@
 Or and Rimon (2D), Figure 1: the strip of a posture
 ===================================================
 
-Where may the centre of mass be? (a) On two contacts: in the vertical strip of what both friction cones share. (b)
-On six: the strips of all pairs, and four contacts carry the extremes. (The contacts' places are carom's own; which
-of the six are essential is the paper's.)
+For which centres of mass is the body in equilibrium? (a) On two contacts: in the vertical strip over the intersection of both friction cones. (b)
+On six contacts: the strips of all pairs; four contacts determine the ends. (The paper does not print the contacts' positions; they are chosen so that the same
+contacts as in the paper are essential.)
 """
 
 import itertools

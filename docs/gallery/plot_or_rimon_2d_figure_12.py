@@ -2,9 +2,9 @@
 Or and Rimon (2D), Figure 12: a line sweep
 ==========================================
 
-The appendix finds the right end of a strip among the edges of the friction cones, throwing away lines until none is
-left. Its run for six contacts, mu = 0.4, beside the linear programme and `method="line_sweep"`. The paper's run ends
-after one pass; on the contacts here, whose places are carom's own, it takes two. Random contacts show that the lines it looks at grow about as their number.
+The algorithm of the appendix finds the right end of a strip among the edges of the friction cones, by removing redundant lines until none is
+left. Its run for six contacts, mu = 0.4, is compared with the linear program and `method="line_sweep"`. The paper's run ends
+after one pass. The paper does not print the contacts' positions; for those chosen here it takes two. Random contacts show that the number of lines examined is about proportional to the number of contacts.
 """
 
 import matplotlib.pyplot as plt

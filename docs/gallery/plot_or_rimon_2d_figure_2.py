@@ -1,11 +1,11 @@
 r"""
-Or and Rimon (2D), Figure 2: the strip without a linear programme
-=================================================================
+Or and Rimon (2D), Figure 2: the strip without a linear program
+===============================================================
 
 Lemma 2.3: with :math:`S_1^{\pm\pm}` the vertical strips of the intersections of the two cones or their reflections,
 and :math:`S_2` the strip between the contacts, the region is
 :math:`((S_1^{++} \cup S_1^{--}) \cap S_2) \cup ((S_1^{+-} \cup S_1^{-+}) \cap \bar S_2)`. Four arrangements, the
-last under a force that leans and a torque; the lemma written here, `method="graphic"`, and the linear programme.
+last with an inclined force and a torque, computed by the lemma as written in this script, by `method="graphic"` and by the linear program.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@ r"""
 Or and Rimon (2D), Figure 3: robust regions
 ===========================================
 
-Centres of mass that are held against all of a rectangle of disturbances, :math:`\kappa = 0.3`: (a) two contacts,
+Centres of mass that are held against every wrench of a rectangle of disturbances, :math:`\kappa = 0.3`: (a) two contacts,
 :math:`0 \le q \le |x_2 - x_1| / 8`: the intersection of four strips. (b) Four contacts,
 :math:`|q| \le \nu = |x_4 - x_1| / 3` (Example 4): the region of :math:`\nu = 0`, its edges moved inward by :math:`\nu`.
-(The contacts' places are carom's own: the essential ones of its six.)
+(The paper does not print the contacts' positions; they are the essential ones of Figure 1.)
 """
 
 import matplotlib.pyplot as plt

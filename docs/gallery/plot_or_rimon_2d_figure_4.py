@@ -2,7 +2,7 @@
 Or and Rimon (2D), Figure 4: flat feet
 ======================================
 
-A foot is a patch: it bears what point contacts at its two ends bear. The strip and the robust region of a biped on
+A foot is a patch, which is equivalent to point contacts at its two ends. The strip and the robust region of a biped on
 two patches are those of four points.
 """
 

@@ -2,10 +2,10 @@ r"""
 Or and Rimon (2D), Figure 6: rolling or sliding on a V
 ======================================================
 
-A force that leans by :math:`\beta` acts at height h over a symmetric V (slopes 26.7 degrees, friction angle 13.8).
-Case A: its line meets the second contact first, and the body rolls. Case B: it meets the corner of the cones first,
-and the body slides. (In the text's formula for sliding read sin 2 alpha in the denominator, not sin 2 gamma:
-as printed, the two angles would never change places.)
+A force inclined by :math:`\beta` acts at height h over a symmetric V (slopes 26.7 degrees, friction angle 13.8).
+Case A: its line reaches the second contact first, and the body rolls. Case B: it reaches the corner of the cones first,
+and the body slides. (In the text's formula for sliding the denominator must have sin 2 alpha, not sin 2 gamma;
+as printed, the two lines would never cross.)
 """
 
 import matplotlib.pyplot as plt

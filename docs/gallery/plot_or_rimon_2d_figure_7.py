@@ -2,9 +2,9 @@ r"""
 Or and Rimon (2D), Figure 7: critical force over its height
 ===========================================================
 
-:math:`\cot\beta_{cr}` is a line in h while the body rolls and another where it slides; the experiment's terrain
-changes from one to the other at h = 517 mm. (The paper does not print the distance of the contacts; here it is
-what 517 mm demand, 2 x 517 mm x tan 12.9 degrees, so that this number is an input and the slopes are the finding.)
+:math:`\cot\beta_{cr}` is a linear function of h where the body rolls, and another where it slides; for the experiment's terrain
+they cross at h = 517 mm. (The paper does not print the distance of the contacts. Here it is
+2 x 517 mm x tan 12.9 degrees, which gives 517 mm; this number is therefore an input, and the slopes are the result.)
 """
 
 import matplotlib.pyplot as plt

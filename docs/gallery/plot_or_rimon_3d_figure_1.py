@@ -2,8 +2,8 @@
 Or and Rimon (3D), Figure 1: two arrangements of three contacts
 ===============================================================
 
-mu = 0.2; three contacts at one height on ground that falls inwards, and three at different heights. (Places and
-slopes are carom's own: the paper prints pictures of its.)
+mu = 0.2; three contacts at the same height on ground that slopes inwards, and three at different heights. (The paper shows
+positions and slopes only in pictures; the numbers are carom's.)
 """
 
 import matplotlib.pyplot as plt

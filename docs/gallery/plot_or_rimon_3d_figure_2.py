@@ -3,7 +3,7 @@ Or and Rimon (3D), Figure 2: the region P of horizontal forces
 ==============================================================
 
 Seen from above the three contact forces meet in one point r. It lies in all three projected cones, :math:`P_+`, or
-in some of them and the reflections of the others, :math:`P_-`: arrangement (a) has the first alone, (b) both.
+in some of them and the reflections of the others, :math:`P_-`: arrangement (a) has only the first, (b) both.
 """
 
 import matplotlib.pyplot as plt

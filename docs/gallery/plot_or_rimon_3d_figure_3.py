@@ -4,7 +4,7 @@ Or and Rimon (3D), Figure 3: forces by r and zeta
 
 Any three forces that hold the body are :math:`f_i = \sigma \lambda_i (E (r - \tilde x_i) + \zeta_i e)`: r where
 their lines meet as seen from above, :math:`\zeta_i` the height over contact i at which its force crosses the
-vertical through r (7). Of forces that a linear programme found.
+vertical through r (7). The forces shown are solutions of a linear program.
 """
 
 import matplotlib.pyplot as plt

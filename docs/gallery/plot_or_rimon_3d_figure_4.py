@@ -2,7 +2,7 @@
 Or and Rimon (3D), Figure 4: a conservative region
 ==================================================
 
-The images of P's edges and their convex hull: a region that lies inside the exact one, and smaller.
+The images of P's edges and their convex hull: a region inside the exact one.
 """
 
 import matplotlib.pyplot as plt

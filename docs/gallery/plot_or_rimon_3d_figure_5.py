@@ -3,9 +3,9 @@ Or and Rimon (3D), Figure 5: critical curves
 ============================================
 
 Where in P do the forces of the region's boundary meet? On P's edges (type 3a) and on curves in its interior
-(type 3b), the zeros of the determinant of (15), which are drawn here from the paper's map alone, for all choices of
-signs. The library finds its boundary points otherwise, as extreme points; they lie on those curves. Type 2b, of one
-force free in its cone, has isolated points (13) where the heights of the contacts differ, six here.
+(type 3b), the zeros of the determinant of (15). They are drawn here only from the paper's map, for all choices of
+signs. The library computes boundary points in another way, as extreme points; they are on these curves. Type 2b, with one
+force inside its cone, has isolated points (13) if the heights of the contacts differ; here there are six.
 """
 
 import itertools

@@ -2,9 +2,9 @@
 Or and Rimon (3D), Figure 6: the exact boundary
 ===============================================
 
-The images of P's edges (type 3a) and of the critical curves (type 3b), computed from the paper's equations alone:
-the edges' hull falls short of the region, with both it is the region, which a linear programme proves between two polygons.
-Type 2b are line segments: of the six of (b) two are straight parts of the boundary itself, as in the paper's figure, the
+The images of P's edges (type 3a) and of the critical curves (type 3b), computed only from the paper's equations.
+The hull of the edges is smaller than the region; the hull of both is the region, which linear programs enclose between two polygons.
+Type 2b are line segments: in (b) two of the six are straight parts of the boundary, as in the paper's figure; the
 others end inside.
 """
 

@@ -2,7 +2,7 @@
 Or and Rimon (3D), Figure 7: cones of six sides
 ===============================================
 
-Friction cones replaced by pyramids of six sides, inscribed as by (20) or circumscribed: regions that lie inside and
+Friction cones are replaced by pyramids of six sides, inscribed as in (20) or circumscribed. Their regions are inside and
 around the exact one.
 """
 

@@ -3,8 +3,8 @@ Varkonyi, Figure 2: which stances return to rest
 ================================================
 
 A biped on a slope of 30 degrees, inelastic impacts, :math:`\mu_2 = 2`, over :math:`\mu_1` and d. Unstable by
-ambiguity where (39) and (40) hold; of the rest circles are stances that a certificate proves stable. The paper's
-programme leaves a band undecided; labelled functions close most of it, and motions that grow the rest.
+ambiguity where (39) and (40) hold. Circles are stances that a certificate proves stable. The paper's
+program leaves a band undecided; labelled functions decide most of it, and motions that grow the rest.
 """
 
 import matplotlib.pyplot as plt
@@ -47,7 +47,7 @@ agree("unstable below mu_1 = 0.5 and d = 0.8 alone", [mu[found.verdict == Verdic
       d[found.verdict == Verdict.unstable].max()], [0.498, 0.750], within=0.05)  # fmt: skip
 
 # %%
-# The paper's own programme, 55 unknown coefficients, on 12 x 12 stances: solved where there is a V2, else proven infeasible
+# The paper's program, 55 unknown coefficients, on 12 x 12 stances: solved where there is a V2, else proven infeasible
 # (the other 15 are ambiguous). The same with one function, Theorem 1: infeasible everywhere, as the paper reports.
 
 mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.02, 1.12, 12), np.linspace(0.08, 1.18, 12)))

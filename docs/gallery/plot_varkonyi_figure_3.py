@@ -2,12 +2,12 @@ r"""
 Varkonyi, Figure 3: partly elastic impacts
 ==========================================
 
-Slope 20 degrees, restitution 0.1, :math:`\mu_1 = \mu_2`: in equilibrium from :math:`\tan 20^\circ \approx 0.36` on,
+Slope 20 degrees, restitution 0.1, :math:`\mu_1 = \mu_2`: stances are in equilibrium from :math:`\tan 20^\circ \approx 0.36` on,
 never ambiguous, and proven stable over most of the chart. The white region of the paper's figure, which its reference
-[12] verified, is bounded from both sides instead of drawn: of that function the paper says only that it is the larger one of
-the energy and of a smooth V2 "found by trial and error", which may rise in flight if the next impact more than takes it back.
-Each smooth V2 of that kind has leading terms in the paper's class, so that its region lies inside the circles; the simplest one,
-a second energy under a force of another direction, proves the hatched stances, in exact arithmetic.
+[12] verified, is bounded from both sides instead of drawn. The paper says only that its function is the larger one of
+the energy and a smooth V2 "found by trial and error", which may increase in flight if the next impact decreases it by more.
+Each smooth V2 of this kind has leading terms in the paper's class, so its region is inside the circles. The simplest one,
+a second energy with a force of another direction, proves the hatched stances in exact arithmetic.
 """
 
 import dataclasses
@@ -59,7 +59,7 @@ compare("section IV.B", "the programme's region is 'significantly larger' than t
         paper.sum() > 1.4 * energies.sum())  # fmt: skip
 
 # %%
-# The paper's own programme, with flights, on 12 x 12 stances: solved where there is a V2, else proven infeasible
+# The paper's program, with flights, on 12 x 12 stances: solved where there is a V2, else proven infeasible
 # (none is ambiguous). The same with one function, Theorem 1: infeasible everywhere, as the paper reports.
 
 mu12, d12 = (axis.ravel() for axis in np.meshgrid(np.linspace(0.38, 1.48, 12), np.linspace(0.08, 1.18, 12)))
