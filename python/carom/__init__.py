@@ -1,4 +1,4 @@
-"""Many small contact-mechanics problems at once, and of every answer whether it is right.
+"""Solves batches of small contact-mechanics problems and certifies every answer.
 
     import carom
     result = carom.impact.sample(carom.model("rocking_block", friction=0.5), samples=2**16)

@@ -1,4 +1,4 @@
-"""Deep contacts whose normal is the only short way apart."""
+"""Deep contacts: whether the normal is the only short direction that separates the bodies."""
 
 from __future__ import annotations
 

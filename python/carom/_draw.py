@@ -1,5 +1,5 @@
-"""Random parameters addressed by (seed, problem, parameter): no state and no order, so that a part
-of a dataset is the same whoever computes it. Philox4x32-10 (Salmon et al. 2011)."""
+"""Random parameters that depend only on (seed, problem, parameter), without state or order, so that every
+process computes the same part of a dataset. Philox4x32-10 (Salmon et al. 2011)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solvers that sit the exam (carom.exam) for comparison: carom's own, and those of simulators."""
+"""Solvers that are scored by carom.exam for comparison: carom's and those of simulators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finished datasets in the formats of others."""
+"""Exports finished datasets to other formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows of each kind of dataset are: columns from drawn parameters."""
+"""The rows of each kind of dataset: columns computed from drawn parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which parts a dataset has and where they lie: functions of its spec only, so that writers and
-readers agree without a word and without a list."""
+"""The parts of a dataset and their paths, computed only from the specification, so that writers and
+readers need no communication and no list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What carom does, told to Python's logging."""
+"""Log messages of carom for Python's logging."""
 
 from __future__ import annotations
 

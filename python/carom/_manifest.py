@@ -1,9 +1,9 @@
-"""Records of parts and what is made of them: a manifest, which of a dataset of many parts is a tree.
+"""Records of parts, and the manifest made of them, which is a tree for datasets of many parts.
 
-A manifest of up to a thousand parts has their records itself. Of more it has a line for each branch, a
+A manifest of up to a thousand parts contains their records. For more parts it has a line for each branch, a
 file of a thousand records in manifest/, with that file's digest. The digest of a branch is that of its
-parts' digests, the dataset's that of its branches' digests: one number for all values, which a
-dataset has whoever computed its parts, and however few of them are looked at.
+parts' digests, the dataset's that of its branches' digests: one number for all values. It does not
+depend on who computed the parts, and can be checked for some of them.
 """
 
 from __future__ import annotations

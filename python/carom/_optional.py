@@ -1,4 +1,4 @@
-"""Packages that only some functions need."""
+"""Imports of packages that only some functions need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of semidefinite programmes judged from their problems, by eigenvalues of NumPy's."""
+"""Checks answers of semidefinite programs from their problems, with eigenvalues by NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far apart MuJoCo looks for the contacts of a state: as far as its velocities ask."""
+"""The margin within which MuJoCo looks for the contacts of a state, from its velocities."""
 
 from __future__ import annotations
 

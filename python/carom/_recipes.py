@@ -1,4 +1,4 @@
-"""Datasets that `python -m carom dataset make NAME` makes, and what cards say of kinds and columns."""
+"""Datasets of `python -m carom dataset make NAME`, and the descriptions of kinds and columns for cards."""
 
 from __future__ import annotations
 

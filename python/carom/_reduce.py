@@ -1,4 +1,4 @@
-"""Fewer contacts with the same wrenches: patches to their corners, nearly equal points to one."""
+"""Reduces contacts without changing the wrenches: patches to their corners, nearly equal points to one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Where a dataset lies: a folder, whose files appear whole by rename, or an object store, which has
-no rename and whose objects appear whole when they are put. Keys are paths below it."""
+"""Storage of a dataset: a folder, in which complete files appear by rename, or an object store, whose
+objects appear only when they are complete. Keys are paths below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Own mechanisms as dicts, with the keys of the command's files (docs/reference/files.md)."""
+"""User-defined mechanisms as dicts, with the keys of the command's files (docs/reference/files.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this installation has, and whether it solves what it should."""
+"""Lists the features of this installation and tests whether it solves known problems."""
 
 from __future__ import annotations
 

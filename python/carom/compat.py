@@ -1,4 +1,4 @@
-"""carom where another library's call is expected: SciPy's linprog, the solvers of qpsolvers, CVXPY and cvxpylayers.
+"""carom through the interfaces of other libraries: SciPy's linprog, qpsolvers, CVXPY and cvxpylayers.
 
     from carom.compat import linprog                       # as scipy.optimize.linprog
     carom.compat.register_qpsolvers()                      # then qpsolvers.solve_qp(..., solver="carom")

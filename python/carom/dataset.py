@@ -1,4 +1,4 @@
-"""Datasets in parts that survive a kill at any moment, in shards that need not know of each other.
+"""Datasets in parts: a process can be killed at any moment, and shards run without communication.
 
     carom.dataset.make("spec.toml", "DIR")       # python -m carom dataset make spec.toml DIR
     carom.dataset.finish("DIR")

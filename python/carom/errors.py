@@ -1,4 +1,4 @@
-"""What the library refuses or cannot do."""
+"""Exceptions of the library."""
 
 from __future__ import annotations
 
