@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Problems of classes that other people made, by carom and by other codes: LPs, LCPs, cone programmes, QPs.
+"""Compares carom with other solvers on classes of problems from the literature: LPs, LCPs, cone programs, QPs.
 
   python3 bench/classes.py build-bench/bin/carom_classes [--kind lp] [--quick] [--class NAME] [--json FILE]
 

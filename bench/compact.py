@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is worth keeping of Google Benchmark's JSON.
+"""Keeps the useful part of Google Benchmark's JSON.
 
 compact.py RAW.json OUT.json [PEERS.json ...]
 PEERS.json is qp_peers.py's, sdp_peers.py's or mujoco_peer.py's, whose entries are of the same form and follow. One

@@ -1,4 +1,4 @@
-"""Cone programmes of other people, beside Clarabel, ECOS, SCS and QOCO: minimise 1/2 x'P x + q'x,
+"""Cone programs from the literature, compared with Clarabel, ECOS, SCS and QOCO: minimise 1/2 x'P x + q'x,
 lower <= A x <= upper, b - C x in second-order cones. See classes.py.
 
 Lobo, Vandenberghe, Boyd and Lebret's applications (antenna arrays, robust least squares, robust LPs,

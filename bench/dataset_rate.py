@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What writing a dataset costs beside sampling it: processor time, both in turn, one thread.
+"""Cost of writing a dataset compared with sampling it: processor time, both in turn, one thread.
 
 dataset_rate.py [--problems N] [--samples N] [--repeats N] [--command CAROM]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rates of carom over time, and two measurements beside each other.
+"""Rates of carom over time, and comparison of two measurements.
 
 history.py compare OLD.json NEW.json [--limit 0.05]     exit status 1 where carom became slower by more
 history.py page OUT.md                                  of bench/results and its commits

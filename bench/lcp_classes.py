@@ -1,4 +1,4 @@
-"""LCPs of other people, beside Siconos' lexicographic Lemke and codes from PyPI: z >= 0, w = M z + q >= 0,
+"""LCPs from the literature, compared with Siconos' lexicographic Lemke and codes from PyPI: z >= 0, w = M z + q >= 0,
 z'w = 0. See classes.py.
 
 Books' examples that make pivoting long (Murty, Fathi), random matrices of the literature's classes

@@ -1,4 +1,4 @@
-"""Contact LCPs on which Lemke's method ends on rays, and what carom.decide_lcp makes of them.
+"""Contact LCPs for which Lemke's method ends on rays, and the results of carom.decide_lcp.
 
     python bench/lcp_rays.py --seed 7 --each 20
 

@@ -1,4 +1,4 @@
-"""LPs of other people, beside HiGHS, CLP and GLPK: minimise c'x, row_lower <= A x <= row_upper,
+"""LPs from the literature, compared with HiGHS, CLP and GLPK: minimise c'x, row_lower <= A x <= row_upper,
 col_lower <= x <= col_upper. See classes.py.
 
 Netlib's problems (data/netlib.npz, numbers of SciPy's benchmarks) have costs moved by 1 %."""

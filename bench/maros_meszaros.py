@@ -1,4 +1,4 @@
-"""Convex QPs of Maros and Meszaros (1999), as .mat files with P, q, A, l, u, beside Clarabel.
+"""Convex QPs of Maros and Meszaros (1999), as .mat files with P, q, A, l, u, compared with Clarabel.
 
     python bench/maros_meszaros.py FOLDER [--most 600] [--seconds 30] [--json FILE]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The motion rocking_block_zeno beside MuJoCo's time steps of the same block: 1 kg, 1 m wide and 2 m high, on a
+"""The motion rocking_block_zeno compared with MuJoCo's time steps of the same block: 1 kg, 1 m wide and 2 m high, on a
 plane with friction 1, turning about its left corner with 1 rad/s.
 
   python3 bench/mujoco_motion.py build-release/bin/carom > motion.json

@@ -1,4 +1,4 @@
-"""Quadratic programs of classes that other people made, beside QP codes from PyPI: minimise 1/2 x'P x + q'x,
+"""Quadratic programs from the literature, compared with QP codes from PyPI: minimise 1/2 x'P x + q'x,
 lower <= A x <= upper. See classes.py.
 
 Random definite and semidefinite Hessians with twice as many rows as unknowns, model predictive control

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A dataset of very many small parts on machines that fail, and the same one undisturbed.
+"""A dataset of very many small parts on machines that fail, compared with an undisturbed run.
 
 scale.py [--parts N] [--workers W] [--life SECONDS] [--store folder|objects] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""Semidefinite programmes of SDPLIB (Borchers 1999), in SDPA's sparse format, beside Clarabel.
+"""Semidefinite programs of SDPLIB (Borchers 1999), in SDPA's sparse format, compared with Clarabel.
 
     python bench/sdplib.py FOLDER [--seconds 60] [--json FILE]
 

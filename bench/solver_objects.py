@@ -1,4 +1,4 @@
-"""What solver objects are worth: QPs of a receding horizon, of shared matrices and of each problem's own, and LPs with
+"""Speedup by solver objects: QPs of a receding horizon, of shared matrices and of each problem's own, and LPs with
 moving bounds, cold and warm in one run on one thread, in the thread's own time. Usage: python bench/solver_objects.py"""
 
 import time

@@ -1,6 +1,6 @@
 // One compliant step from plain arrays: a ball of 1 kg rests on a stiff floor and is pushed along
-// it. Mass matrix and Jacobians are typed in by hand, as a simulator of your own would hand them
-// over. Below the friction limit the ball sticks, above it slides.
+// it. Mass matrix and Jacobians are written by hand, as your own simulator would provide them.
+// Below the friction limit the ball sticks, above it slides.
 #include <array>
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
 // An impact from plain arrays: a block lands flat on two corners. The mass matrix and the contact
-// Jacobians are typed in by hand, as a simulator of your own would hand them over.
+// Jacobians are written by hand, as your own simulator would provide them.
 #include <cstdio>
 #include <exception>
 

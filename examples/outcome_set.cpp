@@ -1,4 +1,4 @@
-// The set of outcomes of one impact, and what two older models make of it: a compass-gait walker's
+// The set of outcomes of one impact, and the outcomes of two other models: a compass-gait walker's
 // leading foot lands while its trailing foot still touches the ground.
 #include <array>
 #include <cstdio>

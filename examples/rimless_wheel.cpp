@@ -1,4 +1,4 @@
-// A rimless wheel rolls down a slope: a mechanism of one's own as a function of its state.
+// A rimless wheel rolls down a slope: a user-defined mechanism as a function of its state.
 //   rimless_wheel [SLOPE]     in degrees, default 8
 #include <carom/motion_function.hpp>
 

@@ -1,4 +1,4 @@
-// A walker's stance that a small push would end, made safe by moving its rear foot back.
+// An unstable stance of a walker is made stable by moving its rear foot back.
 #include <carom/stability.hpp>
 
 #include <cstdio>

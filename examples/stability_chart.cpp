@@ -1,4 +1,4 @@
-// The chart of a biped on a slope: which stances return to rest, by whose proof.
+// The chart of a biped on a slope: which stances return to rest, and by which proof.
 #include <carom/stability.hpp>
 
 #include <cmath>

@@ -4,7 +4,7 @@
 #   scripts/bench.sh [--quick|--full] [--cuda|--classes|--filter REGEX] [FILE.json]
 # FILE defaults to build-bench/bench.json. --full adds the largest sample counts. --cuda: this
 # machine's GPU compared with its processor, a table of every family. --classes: problems from the
-# literature and other packages (bench/classes.py), with their solvers.
+# literature and other packages (bench/classes.py), with other solvers.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
