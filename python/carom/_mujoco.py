@@ -22,11 +22,11 @@ from ._states import (
     Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled, is_near,
     limits, states_of,
 )  # fmt: skip
-from ._state_rows import Equalities, Rows, lines_of
+from ._state_rows import Equalities, Masses, Rows, lines_of
 from .errors import InvalidInput
 
 _PROBED, _MANY = 8, 24  # states of a trial, and contacts a state found in it that are too many to look at
-_CHUNK = 256  # states of one pass through the arrays, which then stay in the cache
+_CHUNK = 2048  # states of one pass through the arrays
 _FIELDS = ("dist", "pos", "frame", "friction", "dim", "geom", "exclude", "surfacevel", "adhesion")
 _READ = {"dist": np.float64, "pos": np.float64, "frame": np.float64, "geom": np.int32, "exclude": np.int32}  # by _core
 
@@ -180,9 +180,7 @@ class MujocoRobot:
         types = np.array(model.eq_type) if model.neq else np.zeros(0)
         self.equalities = len(types) > 0
         self.drives = self._drives()
-        lower, upper = self.sparse if self.sparse is not None else (np.zeros(0, dtype=np.int64),) * 2
-        self.arrays = {"root": self.root, "body_of": self.body_of.astype(np.int64), "above": self.above.view(np.uint8),
-                       "lower": lower, "upper": upper}  # for _core
+        self.arrays = {"root": self.root, "body_of": self.body_of.astype(np.int64), "above": self.above.view(np.uint8)}  # for _core
         self.whole_forward = bool(model.nflex)  # its kinematics have steps of their own
 
     def _sizes(self) -> np.ndarray:
@@ -241,15 +239,16 @@ class MujocoRobot:
         return found
 
     def _mass_places(self) -> None:
-        """Where the numbers of the sparse inertia stand in the full one."""
+        """Where the numbers of the sparse inertia stand in the full one; of a MuJoCo without it, those of the full one."""
         model = self.model
-        self.sparse: tuple[np.ndarray, np.ndarray] | None = None
+        every = np.arange(self.nv * self.nv)
+        self.mass_at, self.mass_is_sparse = (every, every), False
         if hasattr(model, "M_colind") and self.nv:
             rows = np.repeat(np.arange(self.nv), np.array(model.M_rownnz))
-            columns = np.array(model.M_colind)
+            columns = np.array(model.M_colind, dtype=np.int64)
             starts = np.array(model.M_rowadr)
             if len(rows) == len(columns) and (np.diff(starts) == np.array(model.M_rownnz)[:-1]).all():
-                self.sparse = rows * self.nv + columns, columns * self.nv + rows
+                self.mass_at, self.mass_is_sparse = (rows * self.nv + columns, columns * self.nv + rows), True
 
     def row_name(self, a: int, b: int) -> str:
         mujoco, model = self.mujoco, self.model
@@ -284,10 +283,9 @@ class MujocoRobot:
         workers = min(threads or os.cpu_count() or 1, max(1, count // 64))
 
         def piece(data: Any, states: np.ndarray | slice) -> _Found:
-            return _Found(self, data, qpos, qvel, options, states, M)
+            return _Found(self, data, qpos, qvel, options, states, masses)
 
-        M = np.zeros((count, self.nv, self.nv))
-
+        masses = np.empty((count, len(self.mass_at[0])))
         datas = [self.mujoco.MjData(self.model) for _ in range(workers)]
         for data in datas:
             if prepare is not None:
@@ -309,7 +307,7 @@ class MujocoRobot:
                 pieces = [slice(begin, begin + size) for begin in range(0, len(states), size)]
                 chunks = pieces if len(states) == count else [states[each] for each in pieces]  # all: without copies
                 found.extend(map(threaded, chunks) if workers == 1 else pool.map(threaded, chunks))
-        return self._joined(found, qvel, M)
+        return self._joined(found, qvel, masses)
 
     def _levels(self, data: Any, qpos: np.ndarray, reaches: np.ndarray | None) -> list[tuple[float | None, np.ndarray]]:
         """Reaches, and the states that are looked at with each: all at the largest, unless a trial finds many
@@ -375,7 +373,7 @@ class MujocoRobot:
             self.mujoco.mj_integratePos(self.model, q, np.ascontiguousarray(v), h)
         return found
 
-    def _joined(self, found: list[_Found], qvel: np.ndarray, M: np.ndarray) -> Collected:
+    def _joined(self, found: list[_Found], qvel: np.ndarray, masses: np.ndarray) -> Collected:
         for name in sorted({name for each in found for name in each.torsional} - self.warned):
             self.warned.add(name)
             warnings.warn(f"{name}: torsional and rolling friction are left out", stacklevel=5)
@@ -383,7 +381,7 @@ class MujocoRobot:
         rows = Rows.joined([each.rows for each in found]) if found else Rows.of([], lines_of(np.zeros((0, 3, nv))), [], [], [], [])
         equalities = Equalities.joined(nv, [each.equalities for each in found])
         refused = {state: why for each in found for state, why in each.refused.items()}
-        return Collected(M, np.array(qvel), rows, equalities, self.trees, self.welded, refused)
+        return Collected(Masses(masses, *self.mass_at, nv), np.array(qvel), rows, equalities, self.trees, self.welded, refused)
 
 
 class _Found:
@@ -391,20 +389,20 @@ class _Found:
 
     def __init__(
         self, robot: MujocoRobot, data: Any, qpos: np.ndarray, qvel: np.ndarray, options: Options,
-        states: np.ndarray | slice, M: np.ndarray,
+        states: np.ndarray | slice, masses: np.ndarray,
     ) -> None:  # fmt: skip
-        """states: which of them; their mass matrices are written to M."""
+        """states: which of them; the numbers of their mass matrices are written to masses."""
         self.robot, self.options = robot, options
         self.number = np.arange(len(qpos))[states]
         self.qpos, self.qvel = qpos[states], qvel[states]
         self.refused: dict[int, tuple[StateStatus, InvalidInput]] = {}
         self.torsional: set[str] = set()
         self.tendon_shape: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-        full = M[states] if isinstance(states, slice) else np.zeros((len(self.number), *M.shape[1:]))
-        taker = self._taker(data, full)
-        self._run(data, full, taker)
+        mine = masses[states] if isinstance(states, slice) else np.empty((len(self.number), masses.shape[1]))
+        taker = self._taker(data, mine)
+        self._run(data, mine, taker)
         if not isinstance(states, slice):
-            M[states] = full
+            masses[states] = mine
         found = taker.found()
         self.equalities = self._equalities(found)
         parts = [self._contacts(data, found), self._joint_limits(), *self._other_limits()]
@@ -414,17 +412,17 @@ class _Found:
     def _refuse(self, state: int, status: StateStatus, error: InvalidInput) -> None:
         self.refused.setdefault(int(self.number[state]), (status, error))
 
-    def _taker(self, data: Any, full: np.ndarray) -> Any:
+    def _taker(self, data: Any, masses: np.ndarray) -> Any:
         """What reads the mass matrix and the contacts of each state; reads and writes arrays that stay where they are."""
         robot, options = self.robot, self.options
-        views = {"com": data.subtree_com, "cdof": data.cdof, "mass": None if robot.sparse is None else data.M}
+        views = {"com": data.subtree_com, "cdof": data.cdof, "mass": data.M if robot.mass_is_sparse else None}
         skipped = robot.built_in if options.max_penetration is None else robot.built_in[:0]
         return _core.ContactTaker(
             views, {**robot.arrays, "skipped": skipped}, robot.memory.fields, robot.memory.stride, options.activation,
-            options.time_to_contact, self.qvel, full,
+            options.time_to_contact, self.qvel, masses,
         )  # fmt: skip
 
-    def _run(self, data: Any, full: np.ndarray, taker: Any) -> None:
+    def _run(self, data: Any, masses: np.ndarray, taker: Any) -> None:
         robot, (count, nv) = self.robot, self.qvel.shape
         mujoco, model, memory = robot.mujoco, robot.model, robot.memory
         tendons = len(robot.tendons) > 0
@@ -438,7 +436,7 @@ class _Found:
         for i, finite in enumerate(self.finite.tolist()):
             if not finite:
                 self._not_finite(i)
-                full[i] = np.eye(nv)
+                masses[i] = robot.mass_at[0] == robot.mass_at[1] if robot.mass_is_sparse else np.eye(nv).reshape(-1)
                 continue
             qpos_view[:] = self.qpos[i]
             # Not mj_step: its qvel would be that after the contact solver.
@@ -454,8 +452,8 @@ class _Found:
                 mujoco.mj_collision(model, data)
                 if constrained:
                     mujoco.mj_makeConstraint(model, data)
-            if robot.sparse is None:
-                self._full_mass(data, full[i])
+            if not robot.mass_is_sparse:
+                self._full_mass(data, masses[i].reshape(nv, nv))
             found = data.ncon
             if memory.raw is None:
                 copied = memory.copied(data)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._state_rows import Equalities, Rows
+from ._state_rows import Equalities, Masses, Rows
 from .problems import RobotProblems
 
 _RANK = 1e-10  # of rows of equalities, relative to the largest
@@ -116,7 +116,7 @@ class Pieces:
         return np.asarray(self.listed[self.list_begin[which] : self.list_end[which]])
 
     def problems(
-        self, M: np.ndarray, velocity: np.ndarray, rows: Rows, name: str, named: Named
+        self, M: Masses, velocity: np.ndarray, rows: Rows, name: str, named: Named
     ) -> list[tuple[RobotProblems, np.ndarray]]:
         """Those of one shape together, with the places of their rows (n, m)."""
         lifted = (self.which >= 0) | (self.basis >= 0)
@@ -134,7 +134,7 @@ class Pieces:
         return found
 
     def _arrays(
-        self, mine: np.ndarray, places: np.ndarray, M: np.ndarray, velocity: np.ndarray, rows: Rows
+        self, mine: np.ndarray, places: np.ndarray, M: Masses, velocity: np.ndarray, rows: Rows
     ) -> dict[str, Any]:
         if (self.basis[mine] < 0).all():
             return self._taken(mine, places, M, velocity, rows, True)
@@ -164,18 +164,18 @@ class Pieces:
         return whole
 
     def _taken(
-        self, mine: np.ndarray, places: np.ndarray, M: np.ndarray, velocity: np.ndarray, rows: Rows, lift: bool
+        self, mine: np.ndarray, places: np.ndarray, M: Masses, velocity: np.ndarray, rows: Rows, lift: bool
     ) -> dict[str, Any]:
         """The arrays of pieces of one size, before equalities. lift: to the robot's velocities, of those that have
         not all of them."""
-        all_of_them = len(mine) == len(M) and bool((self.which[mine] < 0).all())  # as a piece of each state
-        nv = M.shape[1]
+        nv = M.nv
         width = nv if self.which[mine[0]] < 0 else len(self._dofs(int(self.which[mine[0]])))
         pieces = {"state": self.state[mine], "rows": places, "list": self.which[mine], "list_begin": self.list_begin,
                   "listed": self.listed}  # fmt: skip
-        found: dict[str, Any] = _core.problems_of(rows.sparse(), pieces, M, velocity, nv, places.shape[1], width,
-                                                  not all_of_them, lift and width < nv)  # fmt: skip
-        return {**found, "mass_matrix": M} if all_of_them else found
+        masses = {"numbers": M.numbers, "lower": M.lower, "upper": M.upper}
+        found: dict[str, Any] = _core.problems_of(rows.sparse(), pieces, masses, velocity, nv, places.shape[1], width,
+                                                  lift and width < nv)  # fmt: skip
+        return found
 
 
 def _numbered(names: list[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ._reduce import hull
 from ._states import (
     Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, answered, assembled, is_near, limits, states_of,
 )  # fmt: skip
-from ._state_rows import Equalities, Rows, lines_of
+from ._state_rows import Equalities, Masses, Rows, lines_of
 from .errors import InvalidInput
 
 _MESH_CONTACTS = 512  # triangles of a mesh that touch, at most
@@ -247,7 +247,7 @@ class PinocchioRobot:
         low = np.asarray(model.lowerPositionLimit)[self.idx_q]
         high = np.asarray(model.upperPositionLimit)[self.idx_q]
         ends = limits(self.idx_v, low, high, q[:, self.idx_q], v[:, self.idx_v], self.slides, options)
-        return Collected(masses, v, Rows.joined([rows, ends]), Equalities.joined(nv, []), self.trees, np.arange(model.njoints), refused)
+        return Collected(Masses.of(masses), v, Rows.joined([rows, ends]), Equalities.joined(nv, []), self.trees, np.arange(model.njoints), refused)
 
     def _point_jacobian(self, joint: int, at: np.ndarray) -> np.ndarray:
         if joint == 0:

@@ -95,6 +95,28 @@ def lines_of(J: np.ndarray) -> Lines:
 
 
 @dataclasses.dataclass
+class Masses:
+    """Mass matrices of many states: numbers (s, k), which stand at `lower` and at `upper` (k) of the nv^2 of a matrix;
+    the others are zero."""
+
+    numbers: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    nv: int
+
+    @classmethod
+    def of(cls, M: np.ndarray) -> Masses:
+        every = np.arange(M.shape[1] ** 2)
+        return cls(np.ascontiguousarray(M).reshape(len(M), -1), every, every, M.shape[1])
+
+    def __getitem__(self, states: np.ndarray) -> np.ndarray:
+        """M (k, nv, nv) of these states."""
+        full = np.zeros((len(states), self.nv * self.nv))
+        full[:, self.upper] = full[:, self.lower] = self.numbers[states]
+        return full.reshape(-1, self.nv, self.nv)
+
+
+@dataclasses.dataclass
 class Equalities:
     """Active equalities, ordered by state: E (e, nv) of state (e); unit (e): one number for rows of one equality
     that have one unit; inverse (e, nv): M^-1 E'."""

@@ -14,7 +14,7 @@ from ._arrays import from_any, refuse
 from ._reduce import NEAR, patch_corners
 from ._pieces import Named, Pieces, islands_of
 from ._results import Result
-from ._state_rows import Equalities, Rows
+from ._state_rows import Equalities, Masses, Rows
 from .errors import InvalidInput
 from .problems import MAX_CONTACTS, MAX_FOLLOWED, MAX_VELOCITIES, RobotProblems
 
@@ -71,11 +71,11 @@ class Options:
 
 @dataclasses.dataclass
 class Collected:
-    """What a converter found: M (s, nv, nv), v (s, nv), rows, active equalities,
+    """What a converter found: M, v (s, nv), rows, active equalities,
     trees (nv): velocities of different numbers are not coupled by M; welded: of bodies, one number for
     all that do not move against each other, 0 for what does not move at all; refused: by state, the first."""
 
-    M: np.ndarray
+    M: Masses
     v: np.ndarray
     rows: Rows
     equalities: Equalities

@@ -300,26 +300,47 @@ class Zeros {
   std::unique_ptr<double, Free> data_;
 };
 
+/// Mass matrices of states: numbers [states, k] at `lower` and at `upper` [k] of a matrix.
+struct Masses {
+  Buffer<double> numbers;
+  Buffer<std::int64_t> lower, upper;
+
+  explicit Masses(const nb::dict& given)
+      : numbers(borrowed<double>(given["numbers"])),
+        lower(borrowed<std::int64_t>(given["lower"])),
+        upper(borrowed<std::int64_t>(given["upper"])) {}
+
+  /// The numbers of a state; the others of M stay.
+  void fill(std::size_t state, double* M) const {
+    const double* const mine = numbers.data() + lower.size() * state;
+    for (std::size_t k = 0; k < lower.size(); ++k) {
+      M[lower.data()[k]] = M[upper.data()[k]] = mine[k];
+    }
+  }
+};
+
 /// The problems of n pieces with `contacts` rows each and `width` velocities, those of lists[list]
 /// from list_begin[list] on, or all where list is -1: M, velocity, normal and tangent rows, and
 /// where asked for the lift to the robot's velocities.
-nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, nb::handle masses,
+nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, const nb::dict& masses,
                      nb::handle velocity, std::size_t nv, std::size_t contacts, std::size_t width,
-                     bool with_masses, bool with_lift) {
+                     bool with_lift) {
   const Rows rows(given);
   const auto states = borrowed<std::int64_t>(pieces["state"]),
              places = borrowed<std::int64_t>(pieces["rows"]),
              lists = borrowed<std::int64_t>(pieces["list"]),
              begins = borrowed<std::int64_t>(pieces["list_begin"]);
   const auto listed = borrowed<std::int32_t>(pieces["listed"]);
-  const auto M = borrowed<double>(masses), v = borrowed<double>(velocity);
+  const Masses M(masses);
+  const auto v = borrowed<double>(velocity);
   const std::size_t n = states.size(), m = contacts, w = width;
-  Zeros Mn({with_masses ? n : 0, w, w}), vn({n, w}), normal({n, m, w}), tangent({n, 2 * m, w}),
+  Zeros Mn({n, w, w}), vn({n, w}), normal({n, m, w}), tangent({n, 2 * m, w}),
       lift({with_lift ? n : 0, nv, w});
   without_gil([&] {
     std::vector<std::int32_t> every(nv), column(nv, -1);
     std::iota(every.begin(), every.end(), 0);
-    std::int64_t last = -2;
+    std::vector<double> full(nv * nv, 0.0);  // of state `filled`, where a piece has a part of it
+    std::int64_t last = -2, filled = -1;
     const std::int32_t* dofs = nullptr;
     for (std::size_t i = 0; i < n; ++i) {
       const auto s = static_cast<std::size_t>(states.data()[i]);
@@ -331,12 +352,18 @@ nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, nb::handle m
         for (std::size_t k = 0; k < w; ++k)
           column[static_cast<std::size_t>(dofs[k])] = static_cast<std::int32_t>(k);
       }
+      if (list < 0) {
+        M.fill(s, Mn.data() + w * w * i);
+      } else if (filled != states.data()[i]) {
+        filled = states.data()[i];
+        M.fill(s, full.data());
+      }
       for (std::size_t k = 0; k < w; ++k) {
         const auto j = static_cast<std::size_t>(dofs[k]);
         vn.data()[w * i + k] = v.data()[nv * s + j];
         if (with_lift) lift.data()[w * (nv * i + j) + k] = 1.0;
-        if (!with_masses) continue;
-        const double* const from = M.data() + nv * (nv * s + j);
+        if (list < 0) continue;
+        const double* const from = full.data() + nv * j;
         double* const to = Mn.data() + w * (w * i + k);
         for (std::size_t l = 0; l < w; ++l) to[l] = from[dofs[l]];
       }
@@ -373,7 +400,7 @@ void add_contact_rows(nb::module_& module) {
   module.def("islands", islands, "rows"_a, "state"_a, "tree"_a, "states"_a, "equalities"_a,
              "owner"_a);
   module.def("problems_of", problems_of, "rows"_a, "pieces"_a, "masses"_a, "velocity"_a, "nv"_a,
-             "contacts"_a, "width"_a, "with_masses"_a, "with_lift"_a);
+             "contacts"_a, "width"_a, "with_lift"_a);
 }
 
 }  // namespace carom::python

@@ -39,7 +39,7 @@ class ContactTaker {
         com_(borrowed<double>(data["com"])),
         axes_(borrowed<double>(data["cdof"])),
         velocities_(borrowed<double>(qvel_)),
-        full_(borrowed<double>(masses_)),
+        all_masses_(borrowed<double>(masses_)),
         root_(list_of<std::int64_t>(model, "root")),
         body_of_(list_of<std::int64_t>(model, "body_of")),
         skipped_(list_of<std::int64_t>(model, "skipped")),
@@ -53,11 +53,7 @@ class ContactTaker {
     for (std::size_t i = 0; i < above.size(); ++i) {
       if (above[i] != 0) chain_[i / nv_].push_back(static_cast<std::int32_t>(i % nv_));
     }
-    if (!data["mass"].is_none()) {
-      mass_ = borrowed<double>(data["mass"]);
-      lower_ = list_of<std::int64_t>(model, "lower");
-      upper_ = list_of<std::int64_t>(model, "upper");
-    }
+    if (!data["mass"].is_none()) mass_ = borrowed<double>(data["mass"]);
     for (const auto [key, value] : fields) {
       const auto pair = nb::cast<nb::tuple>(value);
       names_.push_back(nb::cast<std::string>(key));
@@ -125,10 +121,8 @@ class ContactTaker {
   }
 
   void take_mass(std::int64_t state) {
-    double* const full = full_.data() + static_cast<std::size_t>(state) * nv_ * nv_;
-    for (std::size_t k = 0; k < lower_.size(); ++k) {
-      full[lower_[k]] = full[upper_[k]] = mass_.data()[k];
-    }
+    const std::size_t count = mass_.size();
+    std::copy_n(mass_.data(), count, all_masses_.data() + count * static_cast<std::size_t>(state));
   }
 
   void take_contact(std::int64_t state, const unsigned char* contact) {
@@ -222,8 +216,8 @@ class ContactTaker {
 
   nb::dict data_;  // kept while it is read
   nb::object qvel_, masses_;
-  Buffer<double> com_, axes_, mass_, velocities_, full_;
-  std::vector<std::int64_t> root_, body_of_, skipped_, lower_, upper_;
+  Buffer<double> com_, axes_, mass_, velocities_, all_masses_;
+  std::vector<std::int64_t> root_, body_of_, skipped_;
   std::vector<std::vector<std::int32_t>> chain_;  // of bodies: what moves them
   std::size_t stride_, nv_ = 0;
   double activation_, time_;
