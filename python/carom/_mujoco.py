@@ -118,6 +118,7 @@ class MujocoRobot:
         self.memory = _memory()
         self.model = copy.copy(model)
         self.warned: set[str] = set()
+        self._names: dict[tuple[str, int], str] = {}
         model = self.model
         self.own = tuple(np.array(each) for each in (model.geom_gap, model.geom_margin, model.pair_gap, model.pair_margin))
         self.own_body = np.array(model.body_margin) if hasattr(model, "body_margin") else None
@@ -250,19 +251,20 @@ class MujocoRobot:
             if len(rows) == len(columns) and (np.diff(starts) == np.array(model.M_rownnz)[:-1]).all():
                 self.mass_at, self.mass_is_sparse = (rows * self.nv + columns, columns * self.nv + rows), True
 
+    def _named(self, kind: str, index: int) -> str:
+        if (kind, index) not in self._names:
+            self._names[kind, index] = _name(self.mujoco, self.model, kind, index)
+        return self._names[kind, index]
+
     def row_name(self, a: int, b: int) -> str:
-        mujoco, model = self.mujoco, self.model
         if a >= 0:
-            return f"{_name(mujoco, model, 'GEOM', a)}/{_name(mujoco, model, 'GEOM', b)}"
-        number = -1 - a
-        if number < model.njnt:
-            word = _name(mujoco, model, "JOINT", number)
-        else:
-            word = _name(mujoco, model, "TENDON", number - model.njnt)
+            return f"{self._named('GEOM', a)}/{self._named('GEOM', b)}"
+        number, joints = -1 - a, self.model.njnt
+        word = self._named("JOINT", number) if number < joints else self._named("TENDON", number - joints)
         return word + {-2: " lower", -3: " upper"}.get(b, "")
 
     def body_name(self, body: int) -> str:
-        return _name(self.mujoco, self.model, "BODY", body)
+        return self._named("BODY", body)
 
     def impacts(
         self, qpos: np.ndarray, qvel: np.ndarray, options: Options, *, prepare: Any = None, threads: int = 0,

@@ -173,9 +173,12 @@ class Pieces:
         pieces = {"state": self.state[mine], "rows": places, "list": self.which[mine], "list_begin": self.list_begin,
                   "listed": self.listed}  # fmt: skip
         masses = {"numbers": M.numbers, "lower": M.lower, "upper": M.upper}
-        found: dict[str, Any] = _core.problems_of(rows.sparse(), pieces, masses, velocity, nv, places.shape[1], width,
-                                                  lift and width < nv)  # fmt: skip
-        return found
+        n, m = places.shape
+        made = {"mass_matrix": np.zeros((n, width, width)), "velocity": np.zeros((n, width)),
+                "normal_jacobian": np.zeros((n, m, width)), "tangent_jacobian": np.zeros((n, 2 * m, width)),
+                "lift": np.zeros((n, nv, width)) if lift and width < nv else None}  # fmt: skip
+        _core.fill_problems(rows.sparse(), pieces, masses, velocity, nv, m, width, made)
+        return made
 
 
 def _numbered(names: list[str]) -> tuple[str, ...]:

@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -279,27 +276,6 @@ nb::dict islands(const nb::dict& given, nb::handle state, nb::handle tree, std::
   return result;
 }
 
-/// Zeros, of which memory that is not written costs nothing where the system gives it anew.
-class Zeros {
- public:
-  explicit Zeros(Shape shape) : shape_(std::move(shape)) {
-    std::size_t count = 1;
-    for (const std::size_t extent : shape_) count *= extent;
-    data_.reset(static_cast<double*>(std::calloc(std::max<std::size_t>(count, 1), sizeof(double))));
-    if (data_ == nullptr) throw std::bad_alloc();
-  }
-
-  [[nodiscard]] double* data() const { return data_.get(); }
-  nb::object array() { return array_over(data_.get(), shape_, std::move(data_)); }
-
- private:
-  struct Free {
-    void operator()(double* data) const { std::free(data); }
-  };
-  Shape shape_;
-  std::unique_ptr<double, Free> data_;
-};
-
 /// Mass matrices of states: numbers [states, k] at `lower` and at `upper` [k] of a matrix.
 struct Masses {
   Buffer<double> numbers;
@@ -320,11 +296,11 @@ struct Masses {
 };
 
 /// The problems of n pieces with `contacts` rows each and `width` velocities, those of lists[list]
-/// from list_begin[list] on, or all where list is -1: M, velocity, normal and tangent rows, and
-/// where asked for the lift to the robot's velocities.
-nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, const nb::dict& masses,
-                     nb::handle velocity, std::size_t nv, std::size_t contacts, std::size_t width,
-                     bool with_lift) {
+/// from list_begin[list] on, or all where list is -1. Writes what is not zero to `made`: M,
+/// velocity, normal and tangent rows, and the lift to the robot's velocities where it is not None.
+void fill_problems(const nb::dict& given, const nb::dict& pieces, const nb::dict& masses,
+                   nb::handle velocity, std::size_t nv, std::size_t contacts, std::size_t width,
+                   const nb::dict& made) {
   const Rows rows(given);
   const auto states = borrowed<std::int64_t>(pieces["state"]),
              places = borrowed<std::int64_t>(pieces["rows"]),
@@ -333,9 +309,12 @@ nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, const nb::di
   const auto listed = borrowed<std::int32_t>(pieces["listed"]);
   const Masses M(masses);
   const auto v = borrowed<double>(velocity);
+  auto Mn = borrowed<double>(made["mass_matrix"]), vn = borrowed<double>(made["velocity"]),
+       normal = borrowed<double>(made["normal_jacobian"]),
+       tangent = borrowed<double>(made["tangent_jacobian"]);
+  const bool with_lift = !made["lift"].is_none();
+  auto lift = with_lift ? borrowed<double>(made["lift"]) : Buffer<double>{};
   const std::size_t n = states.size(), m = contacts, w = width;
-  Zeros Mn({n, w, w}), vn({n, w}), normal({n, m, w}), tangent({n, 2 * m, w}),
-      lift({with_lift ? n : 0, nv, w});
   without_gil([&] {
     std::vector<std::int32_t> every(nv), column(nv, -1);
     std::iota(every.begin(), every.end(), 0);
@@ -380,13 +359,6 @@ nb::dict problems_of(const nb::dict& given, const nb::dict& pieces, const nb::di
       }
     }
   });
-  nb::dict result;
-  result["mass_matrix"] = Mn.array();
-  result["velocity"] = vn.array();
-  result["normal_jacobian"] = normal.array();
-  result["tangent_jacobian"] = tangent.array();
-  result["lift"] = with_lift ? lift.array() : nb::none();
-  return result;
 }
 
 }  // namespace
@@ -399,8 +371,8 @@ void add_contact_rows(nb::module_& module) {
              "least"_a);
   module.def("islands", islands, "rows"_a, "state"_a, "tree"_a, "states"_a, "equalities"_a,
              "owner"_a);
-  module.def("problems_of", problems_of, "rows"_a, "pieces"_a, "masses"_a, "velocity"_a, "nv"_a,
-             "contacts"_a, "width"_a, "with_lift"_a);
+  module.def("fill_problems", fill_problems, "rows"_a, "pieces"_a, "masses"_a, "velocity"_a, "nv"_a,
+             "contacts"_a, "width"_a, "made"_a);
 }
 
 }  // namespace carom::python
