@@ -74,9 +74,15 @@ class _Memory:
         data.qpos[2] = 0.08
         mujoco.mj_fwdPosition(model, data)
         self.stays = self.first_place(data) == place
-        own = self.raw if self.raw is not None else self.type
-        self.fields = {name: (own.fields[name][1], own.fields[name][0].itemsize) for name in own.names or ()}  # type: ignore[index]
-        self.stride = own.itemsize
+
+    @property
+    def own(self) -> np.dtype[Any]:
+        return self.raw if self.raw is not None else self.type
+
+    @property
+    def fields(self) -> dict[str, tuple[int, int]]:
+        """Where each field is in a contact, and how long it is [bytes]."""
+        return {name: (self.own.fields[name][1], self.own.fields[name][0].itemsize) for name in self.own.names or ()}  # type: ignore[index]
 
     @staticmethod
     def _address(array: np.ndarray) -> int:
@@ -420,7 +426,7 @@ class _Found:
         views = {"com": data.subtree_com, "cdof": data.cdof, "mass": data.M if robot.mass_is_sparse else None}
         skipped = robot.built_in if options.max_penetration is None else robot.built_in[:0]
         return _core.ContactTaker(
-            views, {**robot.arrays, "skipped": skipped}, robot.memory.fields, robot.memory.stride, options.activation,
+            views, {**robot.arrays, "skipped": skipped}, robot.memory.fields, robot.memory.own.itemsize, options.activation,
             options.time_to_contact, self.qvel, masses,
         )  # fmt: skip
 

@@ -146,6 +146,43 @@ def test_many_states_are_bucketed():
     assert buckets[1].contact_names == tuple(f"floor/box {i}" for i in (1, 2, 3, 4))
 
 
+@pytest.mark.parametrize("field", ["raw", "stays"])
+def test_contacts_are_the_same_however_they_lie_in_memory(field, monkeypatch):
+    """Also of a MuJoCo whose contacts are not one block, or whose block moves."""
+    model, states = box(), dict(qpos=[[0, 0, 0.2, 1, 0, 0, 0], [0, 0, 0.19, 1, 0, 0, 0]], qvel=[[0, 0, -1.0, 0, 0.1, 0]] * 2)
+    expected = carom.from_mujoco(model, **states)
+    memory = carom._mujoco._memory()
+    assert memory.raw is not None and memory.stays  # of this MuJoCo: the other ways are not used by themselves
+    monkeypatch.setattr(memory, field, None)
+    found = carom.from_mujoco(model, **states)
+    assert [each.contacts for each in found] == [each.contacts for each in expected] == [4]
+    for name, array in expected[0].arrays().items():
+        np.testing.assert_array_equal(getattr(found[0], name), array)
+
+
+def test_islands_are_blocks_of_the_whole():
+    """Three boxes, two of which touch each other."""
+    bodies = "".join(f'<body pos="{x} 0 {z}"><freejoint/><geom type="box" size=".1 .1 .1" mass="{mass}"/></body>'
+                     for x, z, mass in ((0, 0.1, 1), (1, 0.1, 2), (0.05, 0.3, 3)))
+    model = mujoco.MjModel.from_xml_string(f'<mujoco><worldbody><geom type="plane" size="5 5 .1"/>{bodies}</worldbody></mujoco>')
+    data = mujoco.MjData(model)
+    data.qvel[:] = np.random.default_rng(3).normal(size=18)
+    robot = carom.robot(model)
+    whole = robot.impacts(data, islands=False, align=False, reduce=None)
+    apart = robot.impacts(data, align=False, reduce=None)
+    assert apart.islands.tolist() == [2] and sorted(part.velocities for part in apart.parts) == [6, 12]
+    (full,), (rows,) = whole.parts, whole.part_rows
+    for part, places in zip(apart.parts, apart.part_rows):
+        dofs = np.arange(6, 12) if part.velocities == 6 else np.r_[0:6, 12:18]
+        mine = np.searchsorted(rows[0], places[0])
+        np.testing.assert_array_equal(part.mass_matrix[0], full.mass_matrix[0][np.ix_(dofs, dofs)])
+        np.testing.assert_array_equal(part.velocity[0], full.velocity[0, dofs])
+        np.testing.assert_array_equal(part.normal_jacobian[0], full.normal_jacobian[0][np.ix_(mine, dofs)])
+        lines = np.stack([2 * mine, 2 * mine + 1], axis=1).reshape(-1)
+        np.testing.assert_array_equal(part.tangent_jacobian[0], full.tangent_jacobian[0][np.ix_(lines, dofs)])
+        np.testing.assert_array_equal(part.lift[0], np.eye(18)[:, dofs])
+
+
 def test_refusals_name_what_is_not_taken():
     model = box(z=0.19)
     with pytest.raises(carom.InvalidInput, match="floor/box.*max_penetration"):
