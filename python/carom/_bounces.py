@@ -1,4 +1,4 @@
-"""Single outcomes of impacts with restitution, by models other than the sampled set."""
+"""Single outcomes of impacts, by models other than the sampled set."""
 
 from __future__ import annotations
 
@@ -9,10 +9,32 @@ import numpy as np
 
 from . import _core
 from ._arrays import from_any, refuse
+from ._results import Result, result
 from ._settings import takes_settings
 from .problems import one_problem
 
 MODELS = ("sequential", "poisson", "newton", "reflection", "springs")
+
+
+@result
+class ImpactOutcome(Result):
+    """One outcome of an impact model: velocity (nv,), impulse (d m,) [N s], normal_velocity Jn v+ and
+    tangent_velocity Jt v+ [m/s], kinetic_energy [J], modes in words, residual of (31). Sequential models: order of the
+    contacts and number of impacts."""
+
+    status: int
+    velocity: np.ndarray
+    impulse: np.ndarray
+    normal_velocity: np.ndarray
+    tangent_velocity: np.ndarray
+    kinetic_energy: float
+    modes: str
+    residual: float
+    order: tuple[int, ...] = ()
+    impacts: int = 0
+
+    def _summary(self) -> str:
+        return f"{self.modes}, {self.kinetic_energy:.6g} J"
 
 
 @takes_settings(_core.impact_model_settings())
@@ -29,8 +51,6 @@ def bounce(
     stiffness (m) of force k x^exponent, in steps of `step` of the impulse that stops a contact, and gaps (m)
     [m] before the impact or None, by which springs know which contact is next. Errors: InvalidInput.
     """
-    from .impact import ImpactOutcome
-
     if model not in MODELS:
         raise refuse("model", repr(model), f"must be one of {', '.join(MODELS)}")
     batch = one_problem(problems, "bounce")

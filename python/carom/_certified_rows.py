@@ -161,28 +161,6 @@ def _put(into: np.ndarray, values: Any) -> None:
     into[tuple(map(slice, values.shape))] = values
 
 
-def exam_problems(columns: Columns) -> list[exam.Problem]:
-    """What exam_columns was given."""
-    made = []
-    for i, group in enumerate(columns["group"]):
-        k, d, nv, m = (int(columns[name][i]) for name in ("contacts", "directions", "velocities", "polyhedra"))
-        kept = None
-        if m >= 0:
-            kept = exam.Solutions(
-                modes=columns["modes"][i, :m, :k].astype(np.int64),
-                component=columns["component"][i, :m].astype(np.int64),
-                **{name: columns[name][i, :m, :k] for name in
-                   ("impulse", "impulse_low", "impulse_high", "speed_low", "speed_high")},
-            )  # fmt: skip
-        made.append(exam.Problem(
-            f"{exam.GROUPS[group]}_{columns['index'][i]}", exam.GROUPS[group], columns["mass_matrix"][i, :nv, :nv],
-            columns["normal"][i, :k, :nv], columns["tangent"][i, :k, :d, :nv], columns["friction"][i, :k],
-            columns["velocity"][i, :nv], columns["approach"][i, :k], kept,
-            columns["known"][i, :k, : 1 + d] if m < 0 else None,
-        ))  # fmt: skip
-    return made
-
-
 # Measured impacts
 
 

@@ -1,21 +1,18 @@
-"""Results in HDF5 files, by h5py: arrays as data sets, the rest as JSON attributes."""
+"""Results that were saved (_saved.py), read back."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import json
-import pathlib
 from typing import Any
-
-import numpy as np
 
 from . import _parts
 from ._arrays import refuse
 from ._results import Result
-from ._store import write_whole
+from ._saved import SCHEMA
+from .problems import read_json
 
-_SCHEMA = "carom-result/1"
 _MODULES = ("impact", "problems", "solvers", "equilibrium", "compliant", "stability", "motion", "robots", "_validate", "_derivatives")
 
 
@@ -27,34 +24,6 @@ def _classes() -> dict[str, type[Result]]:
             if isinstance(each, type) and issubclass(each, Result) and each is not Result:
                 found[each.__name__] = each
     return found
-
-
-def _write(group: Any, name: str, value: Any) -> None:
-    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
-        words = _parts.need_h5py().string_dtype()
-        group.create_dataset(name, data=value.astype(object), dtype=words, track_times=False)
-    elif isinstance(value, np.ndarray):
-        group.create_dataset(name, data=value, track_times=False)
-    elif isinstance(value, Result):
-        inner = group.create_group(name)
-        inner.attrs["class"] = type(value).__name__
-        for field, each in value.to_dict().items():
-            _write(inner, field, each)
-    elif isinstance(value, (tuple, list)) and any(
-        isinstance(each, (np.ndarray, Result, tuple)) for each in value
-    ):
-        inner = group.create_group(name)
-        inner.attrs["class"] = type(value).__name__
-        for i, each in enumerate(value):
-            _write(inner, f"{i:08d}", each)
-    elif isinstance(value, dict) and any(isinstance(each, np.ndarray) for each in value.values()):
-        inner = group.create_group(name)
-        inner.attrs["class"] = "dict"
-        for key, each in value.items():
-            _write(inner, key, each)
-    else:
-        kind = type(value).__name__ if isinstance(value, (tuple, list)) else "json"
-        group.attrs[f"{kind}:{name}"] = json.dumps(dict(value) if isinstance(value, dict) else value)
 
 
 def _read(group: Any, classes: dict[str, type[Result]]) -> Any:
@@ -86,32 +55,18 @@ def _read(group: Any, classes: dict[str, type[Result]]) -> Any:
     return classes[kind](**fields)
 
 
-def save(result: Result, path: Any) -> None:
-    """Writes a result to an HDF5 file, whole or not at all."""
-    h5py = _parts.need_h5py()
-
-    def write(beside: pathlib.Path) -> None:
-        with h5py.File(beside, "w") as file:
-            file.attrs["schema"] = _SCHEMA
-            _write(file, "result", result)
-
-    write_whole(pathlib.Path(path), write)
-
-
 def load(path: Any) -> Any:
     """A result that .save wrote, or Problems from a JSON file of the command.
 
     Errors: InvalidInput for another file; FileNotFoundError.
     """
     if str(path).endswith(".json"):
-        from .problems import read_json
-
         return read_json(path)
     h5py = _parts.need_h5py()
     with open(path, "rb") as file:
         if file.read(8) != b"\x89HDF\r\n\x1a\n":
             raise refuse(str(path), "no HDF5 file", "must be one that .save wrote")
     with h5py.File(path, "r") as file:
-        if file.attrs.get("schema") != _SCHEMA:
-            raise refuse(str(path), "no saved result", f"must have schema {_SCHEMA}")
+        if file.attrs.get("schema") != SCHEMA:
+            raise refuse(str(path), "no saved result", f"must have schema {SCHEMA}")
         return _read(file["result"], _classes())

@@ -14,6 +14,7 @@ from . import _core, _parts
 from ._arrays import from_any, refuse
 from ._progress import called
 from ._results import JudgeVerdict, Result, result
+from ._sampling import ImpactResult, sample
 from ._settings import takes_settings
 from .problems import Problems, given_problems, robot_settings, run_settings
 
@@ -127,10 +128,8 @@ class Judgement(Result):
         """The share of the impacts whose distance is at most `tolerance`; an array for several tolerances."""
         return np.asarray((self.distance <= np.asarray(tolerance)[..., None]).mean(-1))
 
-    def nearest(self, i: int = 0) -> Any:
+    def nearest(self, i: int = 0) -> ImpactResult:
         """Computes the nearest sample of impact i again, with its path: an ImpactResult of one sample."""
-        from .impact import sample
-
         one = self.problems[i]
         restitution = np.stack([self.interval_restitution_low[i], self.interval_restitution_high[i]], -1)
         friction = np.stack([self.interval_friction[i], self.interval_friction_high[i]], -1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
 from ._optional import needed
 from ._results import StabilityVerdict, TrajectoryStatus
 
@@ -19,8 +20,6 @@ def axes(ax: Any, height: float | None = None) -> Any:
 
 
 def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
-    from .impact import mode_words
-
     problems = run.problems
     if run.samples.status.shape[1]:
         done = run.samples.status[i] == TrajectoryStatus.terminated
@@ -50,7 +49,7 @@ def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
     kinds, counts = np.unique(modes, return_counts=True)
     for kind in kinds[np.argsort(-counts)]:
         rows = modes == kind
-        words = mode_words(kind, problems.contacts, problems.dimension)
+        words = _core.mode_words(int(kind), problems.contacts, problems.dimension)
         share = 100.0 * np.count_nonzero(rows) / len(modes)
         ax.plot(across[rows], up[rows], ".", markersize=3, label=f"{words}, {share:.1f} %")
     ax.plot(*before, "kx", label="before")
@@ -63,9 +62,6 @@ def plot_impact(run: Any, i: int, x: int | None, y: int | None, ax: Any) -> Any:
 
 def plot_enclosure(enclosure: Any, ax: Any) -> Any:
     """In the plane of two normal velocities, or of the only contact's tangential and normal one."""
-    from . import _core
-    from .impact import mode_words
-
     problem = enclosure.problem
     names = problem.contact_names or tuple(map(str, range(problem.contacts)))
     m = problem.contacts
@@ -79,7 +75,7 @@ def plot_enclosure(enclosure: Any, ax: Any) -> Any:
         hull = _core.convex_hull(np.ascontiguousarray(vertices), len(vertices), vertices.shape[1], x, y)
         if len(hull):
             closed = np.vstack([hull, hull[:1]])
-            ax.plot(closed[:, 0], closed[:, 1], "o-", markersize=3, label=mode_words(mode, m, problem.dimension))
+            ax.plot(closed[:, 0], closed[:, 1], "o-", markersize=3, label=_core.mode_words(int(mode), m, problem.dimension))
     tangent = f"tangential velocity of {names[0]} [m/s]"
     ax.set_xlabel(f"normal velocity of {names[0]} [m/s]" if m >= 2 else tangent)
     ax.set_ylabel(f"normal velocity of {names[y]} [m/s]")

@@ -102,7 +102,7 @@ class Result:
 
     def save(self, path: Any) -> None:
         """Writes everything to an HDF5 file, which carom.load reads. Needs h5py."""
-        from ._files import save
+        from ._saved import save
 
         save(self, path)
 
@@ -126,7 +126,7 @@ class Batched(Result):
         numbers a row by name and place, statuses in words. Needs pandas."""
         from ._tables import batch_pandas
 
-        return batch_pandas(self)
+        return batch_pandas(self, WORDS)
 
 
 def checked(answer: R, on_error: str, solved: tuple[int, ...] = (0,)) -> R:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._optional import needed
-from ._results import WORDS
 
 
 def impact_xarray(run: Any) -> Any:
@@ -79,7 +79,8 @@ def batch_xarray(batch: Any) -> Any:
     return xarray.Dataset(data, coords={axis: np.arange(extent) for axis, extent in zip(axes, extents)})
 
 
-def batch_pandas(batch: Any) -> Any:
+def batch_pandas(batch: Any, words: Mapping[str, Any]) -> Any:
+    """words: the enumerations of arrays of whole numbers by these names."""
     pandas = needed("pandas", "to_pandas", "tables")
     axes, extents, arrays = _rows(batch)
     table: dict[str, Any] = {}
@@ -88,8 +89,8 @@ def batch_pandas(batch: Any) -> Any:
         if value.shape[: len(axes)] != extents or not 0 < np.prod(inner, dtype=int) <= 64:
             continue
         flat = value.reshape((-1, *inner))
-        if not inner and name in WORDS and value.dtype.kind in "iu":
-            members = sorted(WORDS[name])
+        if not inner and name in words and value.dtype.kind in "iu":
+            members = sorted(words[name])
             places = np.searchsorted([int(member) for member in members], flat)
             table[name] = pandas.Categorical.from_codes(places, [member.name for member in members])
             continue

@@ -13,13 +13,16 @@ import dataclasses
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ._manifest import opened
 from ._optional import needed
 from ._results import Status
+from ._store import store_of
+from .data import Rows
 from .errors import InvalidInput
 from .solvers import solve_lp
 
@@ -646,16 +649,34 @@ def save(exam: Sequence[Problem], path: str) -> None:
                 group[name] = np.concatenate([getattr(s, name) for s in sets])
 
 
+def _of_columns(columns: Mapping[str, np.ndarray]) -> list[Problem]:
+    """Rows of a dataset of kind exam as problems."""
+    made = []
+    for i, group in enumerate(columns["group"]):
+        k, d, nv, m = (int(columns[name][i]) for name in ("contacts", "directions", "velocities", "polyhedra"))
+        kept = None
+        if m >= 0:
+            kept = Solutions(
+                modes=columns["modes"][i, :m, :k].astype(np.int64),
+                component=columns["component"][i, :m].astype(np.int64),
+                **{name: columns[name][i, :m, :k] for name in
+                   ("impulse", "impulse_low", "impulse_high", "speed_low", "speed_high")},
+            )  # fmt: skip
+        made.append(Problem(
+            f"{GROUPS[group]}_{columns['index'][i]}", GROUPS[group], columns["mass_matrix"][i, :nv, :nv],
+            columns["normal"][i, :k, :nv], columns["tangent"][i, :k, :d, :nv], columns["friction"][i, :k],
+            columns["velocity"][i, :nv], columns["approach"][i, :k], kept,
+            columns["known"][i, :k, : 1 + d] if m < 0 else None,
+        ))  # fmt: skip
+    return made
+
+
 def load(path: str) -> list[Problem]:
     """The problems of save(), or of a dataset of kind exam, in their order. Needs h5py."""
     h5py = needed("h5py", "exam.load", "data")
     if os.path.isdir(path):
-        from ._certified_rows import exam_problems
-        from .data import Rows
-        from .dataset import show
-
-        splits = [Rows(path, split) for split in show(path)["splits"]]
-        return [problem for rows in splits for problem in exam_problems(rows.batch(range(len(rows))))]
+        splits = [Rows(path, split) for split in opened(store_of(path))["spec"]["splits"]]
+        return [problem for rows in splits for problem in _of_columns(rows.batch(range(len(rows))))]
     found: list[tuple[int, Problem]] = []
     with h5py.File(path, "r") as file:
         if file.attrs.get("format") != "carom contact exam 1":
