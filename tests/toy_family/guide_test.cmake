@@ -1,5 +1,6 @@
 # cmake -P: what CONTRIBUTING.md quotes of this family stands in its files, and the files that its
-# table names are there (X: the family's name).
+# table names are there (X: the family's name). The other files that it and the page of the
+# architecture name exist.
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 file(READ ${root}/CONTRIBUTING.md text)
 string(REGEX REPLACE ".*\n## Add a family\n(.*)" "\\1" text "${text}")
@@ -43,3 +44,21 @@ string(FIND "${body}" "${quoted}" at)
 if(quoted STREQUAL "" OR at EQUAL -1)
   message(SEND_ERROR "CONTRIBUTING.md quotes what sliders.hpp does not say:\n${quoted}")
 endif()
+
+foreach(page CONTRIBUTING.md docs/explanation/architecture.md)
+  file(READ ${root}/${page} text)
+  set(folders bench|cmake|docs|examples|include|python|scripts|src|tests)
+  string(REGEX MATCHALL "`(${folders})/[^` ;\n]+" names "${text}")
+  list(LENGTH names count)
+  if(count LESS 30)
+    message(SEND_ERROR "${page}: its files were not found")
+  endif()
+  foreach(name IN LISTS names)
+    string(SUBSTRING ${name} 1 -1 name)
+    if(name MATCHES "(^|[/_])X[._/]|/X$|[*{<]" OR EXISTS ${root}/${name} OR
+       EXISTS ${CMAKE_CURRENT_LIST_DIR}/${name})
+      continue()  # X: a family's name
+    endif()
+    message(SEND_ERROR "${page} names ${name}, which does not exist")
+  endforeach()
+endforeach()
