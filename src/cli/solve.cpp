@@ -26,6 +26,7 @@
 #include "cli/wrong_command.hpp"
 #include "io/case_file.hpp"
 #include "io/case_hdf5.hpp"
+#include "io/fields.hpp"
 #include "io/printable.hpp"
 #include "io/setting_json.hpp"
 #include "run/cases.hpp"
@@ -102,14 +103,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
     entry["status"] = to_string(answers[i].status);
     entry["x"] = run::has_answer(answers[i].status) ? nlohmann::ordered_json(answers[i].x)
                                                     : nlohmann::ordered_json(nullptr);
-    entry["residual"] = answers[i].residual;
-    entry["iterations"] = answers[i].iterations;
-    if (answers[i].has_objective) {
-      entry["objective"] = answers[i].objective ? nlohmann::ordered_json(*answers[i].objective)
-                                                : nlohmann::ordered_json(nullptr);
-    }
-    if (answers[i].limit_error) entry["limit_error"] = *answers[i].limit_error;
-    if (!answers[i].method.empty()) entry["method"] = answers[i].method;
+    io::add_fields(entry, answers[i]);
     for (const auto& [key, values] : answers[i].proofs) {
       const std::string name(key);
       entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
@@ -141,8 +135,9 @@ constexpr std::size_t kMostInFull = 8;  // problems whose numbers are printed, t
 constexpr std::size_t kMostNumbers = 12;
 
 void print_table(const run::Cases& cases, const run::CaseAnswers& answers) {
-  const bool objectives = std::any_of(answers.begin(), answers.end(),
-                                      [](const auto& answer) { return answer.has_objective; });
+  const bool objectives = std::any_of(answers.begin(), answers.end(), [](const auto& answer) {
+    return answer.objective.has_value();
+  });
   std::vector<std::string> head = {"name", "kind", "status", "residual", "iterations"};
   if (objectives) head.emplace_back("objective");
   TextTable table(head);
@@ -151,7 +146,8 @@ void print_table(const run::Cases& cases, const run::CaseAnswers& answers) {
         cases[i].name, cases[i].kind, std::string(to_string(answers[i].status)),
         fmt::format("{:.2e}", answers[i].residual), fmt::format("{}", answers[i].iterations)};
     if (objectives) {
-      row.push_back(answers[i].objective ? fmt::format("{:.9g}", *answers[i].objective) : "-");
+      const double value = answers[i].objective.value_or(run::kNone);
+      row.push_back(std::isnan(value) ? "-" : fmt::format("{:.9g}", value));
     }
     table.add(row);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -14,12 +15,28 @@
 #include "io/boxed_case.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
+#include "io/member_values.hpp"
 #include "io/problem_file.hpp"
 #include "io/setting_attributes.hpp"
 
 namespace carom::io {
 
 namespace {
+
+// What a column has of a member of an answer.
+template <class Value>
+using Stored = std::conditional_t<
+    kOptional<Value>, double,
+    std::conditional_t<std::is_same_v<Value, std::string_view>, std::string, Value>>;
+
+template <class Value>
+Stored<Value> stored(const Value& value) {
+  if constexpr (kOptional<Value>) {
+    return value.value_or(run::kNone);
+  } else {
+    return Stored<Value>(value);
+  }
+}
 
 // Arrays by the keys of the files; null: files of this kind have none.
 const char* key_of(std::string_view kind, std::string_view array) {
@@ -242,11 +259,6 @@ class CaseGroup {
     writer_.dataset(at("problem/mu"), friction, {count_, friction.size() / count_});
   }
 
-  [[nodiscard]] bool cases_has_law_ode() const {
-    const auto* box = std::get_if<run::BoxedLcpProblem>(&cases_[members_.front()].problem);
-    return box != nullptr && box->law == FrictionLaw::ode;
-  }
-
   // One row a problem, NaN where it has none; nothing where no problem has one.
   template <class RowOf>
   void rows(const std::string& name, RowOf&& row_of) const {
@@ -267,34 +279,40 @@ class CaseGroup {
     writer_.dataset(at("answer/" + name), values, {count_, width});
   }
 
+  // A column for each number that some problem has; NaN where the others have none.
+  void fields() const {
+    run::CaseAnswer::each_field(
+        [this](const Field& field, const auto& first) {
+          using Value = std::remove_cvref_t<decltype(first)>;
+          std::vector<Stored<Value>> column;
+          bool any = false;
+          const auto add = [&](const Field& own, const auto& value) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Value>) {
+              if (std::string_view(own.name) != field.name) return;
+              column.push_back(stored(value));
+              any = any || is_there(value);
+            }
+          };
+          for (const std::size_t i : members_) run::CaseAnswer::each_field(add, answers_[i]);
+          if (!any) return;
+          const std::string path = at(std::string("answer/") + field.name);
+          if constexpr (std::is_same_v<Stored<Value>, std::string>) {
+            writer_.dataset(path, column);
+          } else {
+            writer_.dataset(path, column, {count_});
+          }
+        },
+        answers_[members_.front()]);
+  }
+
   void answers() const {
     std::vector<std::uint8_t> status;
-    std::vector<double> residual;
-    std::vector<double> objective;
-    std::vector<std::int32_t> iterations;
-    std::vector<std::string> methods;
     for (const std::size_t i : members_) {
-      const run::CaseAnswer& answer = answers_[i];
-      status.push_back(static_cast<std::uint8_t>(answer.status));
-      residual.push_back(answer.residual);
-      objective.push_back(answer.objective.value_or(std::nan("")));
-      iterations.push_back(answer.iterations);
-      methods.emplace_back(answer.method);
+      status.push_back(static_cast<std::uint8_t>(answers_[i].status));
     }
-    const run::CaseAnswer& first = answers_[members_.front()];
     writer_.dataset(at("answer/status"), status, {count_});
     writer_.attribute(at("answer/status"), "meaning", codes_meaning<Status>());
-    writer_.dataset(at("answer/residual"), residual, {count_});
-    writer_.dataset(at("answer/iterations"), iterations, {count_});
-    if (first.has_objective) writer_.dataset(at("answer/objective"), objective, {count_});
-    if (first.limit_error || cases_has_law_ode()) {
-      std::vector<double> errors;
-      for (const std::size_t i : members_) {
-        errors.push_back(answers_[i].limit_error.value_or(std::nan("")));
-      }
-      writer_.dataset(at("answer/limit_error"), errors, {count_});
-    }
-    if (!first.method.empty()) writer_.dataset(at("answer/method"), methods);
+    fields();
     rows("x", [](const run::CaseAnswer& answer) { return answer.x.empty() ? nullptr : &answer.x; });
     const auto of_tree = [this](const char* name, std::vector<double> run::ProofTree::*part) {
       rows(name, [part](const run::CaseAnswer& answer) {
@@ -311,6 +329,7 @@ class CaseGroup {
       bounds.push_back(tree.nodes.empty() ? std::nan("") : tree.bound);
     }
     if (trees) writer_.dataset(at("answer/bound"), bounds, {count_, 1});
+    const run::CaseAnswer& first = answers_[members_.front()];
     for (std::size_t k = 0; k < first.proofs.size(); ++k) {
       rows(std::string(first.proofs[k].first), [k](const run::CaseAnswer& answer) {
         return k < answer.proofs.size() && answer.proofs[k].second ? &*answer.proofs[k].second

@@ -2,6 +2,10 @@
 
 #include <cctype>
 #include <cstddef>
+#include <iterator>
+#include <vector>
+
+#include "run/cases.hpp"
 
 namespace carom::io {
 
@@ -13,7 +17,7 @@ constexpr const char* kModes =
     "contact modes, two bits per contact, contact 0 lowest: 0 separating, 1 sticking, 2 sliding "
     "(planar: sliding+), 3 sliding-";
 
-constexpr DataSetNote kNotes[] = {
+const DataSetNote kNotes[] = {
     {"/input/*", "bytes", "", "a file that the command read, byte for byte; `name` is its path"},
     {"/name", "problems", "", "names of the steps of the file"},
     {"/varied", "names", "", "parameters that differ between worlds or points"},
@@ -368,12 +372,6 @@ constexpr DataSetNote kNotes[] = {
      "coulomb_friction: friction; boxed_lcp: of all rows"},
     {"/problems_*/problem/dim", "problems", "", "coulomb_friction: components of a contact"},
     {"/problems_*/answer/status", "problems", "", "status of the problem"},
-    {"/problems_*/answer/residual", "problems", "",
-     "recomputed residual of the answer or its proof"},
-    {"/problems_*/answer/iterations", "problems", "", "pivots or iterations"},
-    {"/problems_*/answer/method", "problems", "", "method that computed the answer"},
-    {"/problems_*/answer/objective", "problems", "",
-     "objective in the file's sense, NaN without answer"},
     {"/problems_*/answer/x", "problems, n", "",
      "z of an lcp, x, or the contact forces r; rows of NaN here and below: none"},
     {"/problems_*/answer/w", "problems, n", "", "lcp, boxed_lcp and mixed_lcp: M z + q"},
@@ -385,8 +383,6 @@ constexpr DataSetNote kNotes[] = {
     {"/problems_*/answer/bound", "problems, 1", "",
      "with tree: no answer has all |z_i| without a bound <= bound; inf: none at all"},
     {"/problems_*/answer/limit", "problems, n", "", "boxed_lcp: largest |z_i| of friction rows"},
-    {"/problems_*/answer/limit_error", "problems", "",
-     "friction_law ode: largest change of mu z_j, relative to the largest limit"},
     {"/problems_*/answer/dual", "problems, m", "", "multipliers of the rows of A"},
     {"/problems_*/answer/reduced_costs", "problems, n", "", "lp: c - A'dual"},
     {"/problems_*/answer/cone_dual", "problems, m", "", "socp: multipliers in the dual cones"},
@@ -426,10 +422,20 @@ bool matches(std::string_view pattern, std::string_view path) {
 
 }  // namespace
 
-std::span<const DataSetNote> data_set_notes() { return kNotes; }
+std::span<const DataSetNote> data_set_notes() {
+  static const std::vector<DataSetNote> all = [] {
+    std::vector<DataSetNote> notes(std::begin(kNotes), std::end(kNotes));
+    run::CaseAnswer::each_field([&](const Field& field) {
+      notes.push_back(
+          {std::string("/problems_*/answer/") + field.name, "problems", field.unit, field.meaning});
+    });
+    return notes;
+  }();
+  return all;
+}
 
 const DataSetNote* data_set_note(std::string_view path) {
-  for (const DataSetNote& note : kNotes) {
+  for (const DataSetNote& note : data_set_notes()) {
     if (matches(note.path, path)) return &note;
   }
   return nullptr;

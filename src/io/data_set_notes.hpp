@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace carom::io {
@@ -8,7 +9,7 @@ namespace carom::io {
 /// Descriptions of the data sets of HDF5 files that carom writes. The page docs/reference/files.md
 /// and the attributes `axes`, `unit` and `meaning` of the data sets are generated from them.
 struct DataSetNote {
-  const char* path;  ///< * stands for the digits of a number, or for a whole name at the end
+  std::string path;  ///< * stands for the digits of a number, or for a whole name at the end
   const char* axes;  ///< names of the extents, the outermost first; empty: not said twice
   const char* unit;  ///< empty: none, or that of the problem's own numbers
   const char* meaning;

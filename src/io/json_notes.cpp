@@ -7,6 +7,8 @@
 #include <carom/types/impact.hpp>
 #include <carom/types/motion.hpp>
 
+#include "run/cases.hpp"
+
 namespace carom::io {
 
 namespace {
@@ -524,10 +526,6 @@ const JsonNote kOutputs[] = {
     {"solve", "kind", "text", "", ""},
     {"solve", "status", "text", "", "solved, infeasible, unbounded, ..."},
     {"solve", "x", "n or null", "", "z of an lcp, x, or contact forces"},
-    {"solve", "residual", "number", "", "of the answer or its proof, recomputed"},
-    {"solve", "iterations", "number", "", "pivots or iterations"},
-    {"solve", "objective", "number or null", "", "lp, qp and socp, in the file's own sense"},
-    {"solve", "method", "text", "", "qp and socp: that gave the answer"},
     {"solve", "w", "n or null", "", "lcp and boxed_lcp: M z + q; mixed_lcp: both rows of blocks"},
     {"solve", "tree", "nodes, 3", "",
      "(boxed) lcp, infeasible only by branches: parent, pair k, side (0: z_k = lo_k, 1: w_k = 0, "
@@ -537,8 +535,6 @@ const JsonNote kOutputs[] = {
     {"solve", "bound", "number or null", "",
      "with tree: no answer has all |z_i| without a bound <= bound; null: none at all"},
     {"solve", "limit", "n or null", "", "boxed_lcp with findex: largest |z_i| of friction rows"},
-    {"solve", "limit_error", "number", "",
-     "boxed_lcp of friction_law ode: largest change of mu z_j beside the largest limit"},
     {"solve", "dual", "m or null", "", "lp and qp: multipliers of the rows"},
     {"solve", "reduced_costs", "n or null", "", "lp: c - A'dual"},
     {"solve", "cone_dual", "m or null", "", "socp: in the dual cones"},
@@ -571,6 +567,7 @@ std::span<const JsonNote> output_notes() {
   static const std::vector<JsonNote> all = [] {
     std::vector<JsonNote> notes(std::begin(kOutputs), std::end(kOutputs));
     add_fields<ImpactSummary>(notes, "impact", "");
+    add_fields<run::CaseAnswer>(notes, "solve", "");
     add_fields<MotionSummary>(notes, "motion", "problems.");
     return notes;
   }();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -13,9 +14,24 @@
 namespace carom::io {
 
 template <class Value>
+inline constexpr bool kOptional = false;
+template <class Value>
+inline constexpr bool kOptional<std::optional<Value>> = true;
+
+/// Optional members may have no value, texts may be empty: files leave them out.
+template <class Value>
+bool is_there(const Value& value) {
+  if constexpr (kOptional<Value>) return value.has_value();
+  if constexpr (std::is_same_v<Value, std::string_view>) return !value.empty();
+  return true;
+}
+
+template <class Value>
 nlohmann::ordered_json json_value(const Value& value) {
   if constexpr (std::is_enum_v<Value>) {
     return word_of(value);
+  } else if constexpr (kOptional<Value>) {
+    return *value;
   } else {
     return value;
   }

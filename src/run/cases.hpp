@@ -14,6 +14,7 @@
 #include <carom/lp.hpp>
 #include <carom/qp.hpp>
 #include <carom/status.hpp>
+#include <carom/types/fields.hpp>
 
 #include "core/buffer_slice.hpp"
 #include "run/control.hpp"
@@ -68,13 +69,30 @@ struct CaseAnswer {
   std::vector<double> x;  ///< empty unless solved or inaccurate
   double residual = 0.0;
   int iterations = 0;
-  bool has_objective = false;         ///< whether this kind has an objective
-  std::optional<double> objective;    ///< as the file's problem has it, offset included
+  /// As the file's problem has it, offset included; NaN without an answer.
+  std::optional<double> objective;
   std::optional<double> limit_error;  ///< only for boxed LCPs with friction_law ode
   std::string_view method;            ///< that gave the answer; empty if the kind has only one
   ProofTree tree;
   /// Proofs by key: all keys of the kind, for every status. Signs refer to the file's problem.
   std::vector<std::pair<std::string_view, Proof>> proofs;
+
+  /// See carom/types/fields.hpp. What a kind does not have is nullopt or an empty text.
+  template <class Visit, class... Tables>
+  static void each_field(Visit&& visit, Tables&&... tables) {
+    visit(Field{"residual", "number", "", "recomputed residual of the answer or its proof"},
+          tables.residual...);
+    visit(Field{"iterations", "number", "", "pivots or iterations"}, tables.iterations...);
+    visit(
+        Field{"objective", "number or null", "", "lp, qp and socp: objective in the file's sense"},
+        tables.objective...);
+    visit(Field{"limit_error", "number", "",
+                "boxed_lcp of friction_law ode: largest change of mu z_j, relative to the largest "
+                "limit"},
+          tables.limit_error...);
+    visit(Field{"method", "text", "", "qp and socp: method that computed the answer"},
+          tables.method...);
+  }
 };
 
 /// Settings from the command line. All kinds use tolerance and threads; the other members apply to

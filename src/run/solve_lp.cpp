@@ -73,7 +73,7 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
-      answer.has_objective = true;
+      answer.objective = kNone;
       const bool ended = has_answer(answer.status);
       Proof y = ended ? own_dual(lp, proven(slice(result.dual, p, m))) : std::nullopt;
       Proof costs = reduced_costs(lp, y);

@@ -90,7 +90,7 @@ void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.iterations.host()[p];
-      answer.has_objective = true;
+      answer.objective = kNone;
       answer.method = to_string(result.method.host()[p]);
       answer.proofs = proofs_of(cases[members[p]], result, p);
       if (!has_answer(answer.status)) continue;
