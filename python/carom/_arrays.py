@@ -79,6 +79,11 @@ def require_symmetric(field: str, matrices: np.ndarray) -> None:
         raise refuse(f"{field}[{value}]", f"{matrices[place]:g}", f"must be equal to {field}[{opposite}], {matrices[mirror]:g}")
 
 
+def _shapes(letters: tuple[str | int, ...]) -> str:
+    shared = ", ".join(map(str, letters)) + ("," if len(letters) == 1 else "")
+    return f"must be ({', '.join(['n', *map(str, letters)])}), or ({shared}) for all problems"
+
+
 class Batch:
     """The arrays of one call. A letter stands for the same extent in all of them. The axis of problems
     comes first: its length is n, or 1 (shared by all problems), or it is left out (likewise)."""
@@ -92,16 +97,14 @@ class Batch:
 
     def add(self, field: str, value: Any, *letters: str | int, dtype: Any = np.float64) -> None:
         array = from_any(field, value, dtype, self.strict)
-        shared = ", ".join(map(str, letters)) + ("," if len(letters) == 1 else "")
-        rule = f"must be ({', '.join(['n', *map(str, letters)])}), or ({shared}) for all problems"
         if array.ndim not in (len(letters), len(letters) + 1):
-            raise refuse(field, f"of shape {array.shape}", rule)
+            raise refuse(field, f"of shape {array.shape}", _shapes(letters))
         shape = array.shape[array.ndim - len(letters) :]
         for letter, extent in zip(letters, shape):
             known = letter if isinstance(letter, int) else self.extents.setdefault(letter, extent)
             if known != extent:
                 where = "" if isinstance(letter, int) else f", with {letter} = {known} as in the other arrays"
-                raise refuse(field, f"of shape {array.shape}", rule + where)
+                raise refuse(field, f"of shape {array.shape}", _shapes(letters) + where)
         if array.ndim > len(letters):
             self._problems[field] = array.shape[0]
         self._given[field] = array

@@ -19,8 +19,8 @@ from ._clear import is_clear
 from ._optional import needed
 from ._reach import FEW, arms_of, fastest, levels_of, reach_of
 from ._states import (
-    Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled, is_near,
-    limits, states_of,
+    Collected, Options, StateImpacts, StateStatus, allowed_of_contacts, allowed_of_limits, answered, assembled, distinct,
+    is_near, limits, states_of,
 )  # fmt: skip
 from ._state_rows import Equalities, Masses, Rows, lines_of
 from .errors import InvalidInput
@@ -576,8 +576,9 @@ class _Found:
                 "must be one number: anisotropic pairs are not taken"))  # fmt: skip
         torsional = dim > 3
         if torsional.any():
-            for pair in np.unique(geom[torsional], axis=0):
-                self.torsional.add(robot.row_name(*map(int, pair)))
+            count = robot.model.ngeom
+            for pair in distinct(geom[torsional] @ [count, 1])[0]:
+                self.torsional.add(robot.row_name(*map(int, divmod(pair, count))))
 
     def _joint_limits(self) -> Rows:
         """From the joints' ranges: a joint exactly at its limit has no row of MuJoCo's."""

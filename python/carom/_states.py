@@ -399,14 +399,14 @@ def _row_words(rows: Rows, named: Named, body_named: Callable[[int], str]) -> tu
         return np.zeros(0, dtype="U1"), np.zeros((0, 2), dtype="U1")
     low = rows.geom.min(axis=0)
     width = int(rows.geom[:, 1].max() - low[1]) + 1
-    pairs, place = _distinct((rows.geom[:, 0] - low[0]) * width + rows.geom[:, 1] - low[1])
+    pairs, place = distinct((rows.geom[:, 0] - low[0]) * width + rows.geom[:, 1] - low[1])
     names = np.array([named(int(pair // width + low[0]), int(pair % width + low[1])) for pair in pairs])[place]
-    known, place = _distinct(rows.body.reshape(-1) + 1)
+    known, place = distinct(rows.body.reshape(-1) + 1)
     words = np.array([body_named(int(each) - 1) if each else "" for each in known])
     return names, words[place].reshape(rows.body.shape)
 
 
-def _distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def distinct(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """np.unique of numbers >= 0 with the inverse, without sorting where they are small."""
     size = int(numbers.max()) + 1
     if size > 16 * len(numbers) + 65536:

@@ -63,10 +63,11 @@ Indices fewer(const std::vector<Point>& points, Indices corners, double near) {
                                   points[corners[(c + 1) % n]]);
       if (off < out) out = off, least = c;
     }
+    if (out > near) break;
     Indices rest = corners;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(least));
     gone.push_back(corners[least]);
-    if (out > near || distance_to_hull(points, gone, rest) > near) break;
+    if (distance_to_hull(points, gone, rest) > near) break;
     corners = std::move(rest);
   }
   return corners;
@@ -124,6 +125,7 @@ void reduce_patch(const Contacts& of, const Indices& patch, double near, std::ui
   const double* frame = of.frame + 9 * patch.front();
   const double* origin = of.pos + 3 * patch.front();
   std::vector<Point> across;
+  across.reserve(patch.size());
   double low = 0.0, high = 0.0, turned = 0.0;
   for (const std::size_t i : patch) {
     const double* p = of.pos + 3 * i;
