@@ -32,7 +32,7 @@ using Stored = std::conditional_t<
 template <class Value>
 Stored<Value> stored(const Value& value) {
   if constexpr (kOptional<Value>) {
-    return value.value_or(run::kNone);
+    return value ? static_cast<double>(*value) : run::kNone;
   } else {
     return Stored<Value>(value);
   }
