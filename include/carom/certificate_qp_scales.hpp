@@ -226,7 +226,7 @@ class QpScales {
     using kernels::any_of;
     using kernels::larger;
     using kernels::select;
-    gather(parts, x, y);
+    gather(parts, x, y, knows_terms(parts, x, y));
     V before(-1.0);
     for (int round = 0; round <= n_ + rows_; ++round) {
       reach(parts, x, y);
@@ -257,7 +257,7 @@ class QpScales {
       const bool grown = any_of(count > before);
       if (!grown) return;
       before = count;
-      gather(parts, x, y);
+      gather(parts, x, y, true);
     }
   }
 
@@ -273,11 +273,21 @@ class QpScales {
   /// Which unknowns the data explain.
   template <class X, class Y>
   CAROM_CALL void reach(const Parts& parts, const X& x, const Y& y) const {
+    using kernels::any_of;
     using kernels::larger;
     using kernels::magnitude;
+    if (parts.rows) {
+      for (int i = 0; i < rows_; ++i) {
+        for_row_of_lanes(i, [&](int j) {
+          at_.known_x[j] =
+              larger(reached(magnitude(matrix(i, j) * x[j]), at_.row_datum[i]), at_.known_x[j]);
+        });
+      }
+    }
     if (parts.hessian) {
       lanes_.for_each(n_, [&](int j) {
         V known = at_.known_x[j];
+        if (!any_of(known < V(1.0))) return;  // rows are shorter, and tell first
         const V size = magnitude(x[j]);
         for (int k = 0; k <= j; ++k) {
           known = larger(reached(magnitude(view_.hessian[static_cast<long>(j) * n_ + k]) * size,
@@ -291,14 +301,6 @@ class QpScales {
         }
         at_.known_x[j] = known;
       });
-    }
-    if (parts.rows) {
-      for (int i = 0; i < rows_; ++i) {
-        for_row_of_lanes(i, [&](int j) {
-          at_.known_x[j] =
-              larger(reached(magnitude(matrix(i, j) * x[j]), at_.row_datum[i]), at_.known_x[j]);
-        });
-      }
     }
     if (parts.multipliers) {
       lanes_.for_each(rows_, [&](int i) {
@@ -324,15 +326,34 @@ class QpScales {
     }
   }
 
-  /// The data with the terms that are explained so far.
+  /// Whether an unknown that is known from the start has terms.
   template <class X, class Y>
-  CAROM_CALL void gather(const Parts& parts, const X& x, const Y& y) const {
+  CAROM_CALL bool knows_terms(const Parts& parts, const X& x, const Y& y) const {
+    using kernels::any_of;
+    using kernels::larger;
+    using kernels::magnitude;
+    V most(0.0);
+    for (int j = 0; (parts.rows || parts.hessian) && j < n_; ++j) {
+      most = larger(at_.known_x[j] * magnitude(x[j]), most);
+    }
+    for (int i = 0; parts.multipliers && i < rows_; ++i) {
+      most = larger(at_.known_y[i] * magnitude(y[i]), most);
+    }
+    return any_of(most > V(0.0));
+  }
+
+  /// The data with the terms that are explained so far; `terms`: whether there are any.
+  template <class X, class Y>
+  CAROM_CALL void gather(const Parts& parts, const X& x, const Y& y, bool terms) const {
     using kernels::larger;
     using kernels::magnitude;
     if (parts.rows) {
       lanes_.for_each(rows_, [&](int i) {
         V datum(0.0);
-        for_row(i, [&](int j) { datum = datum + at_.known_x[j] * magnitude(matrix(i, j) * x[j]); });
+        if (terms) {
+          for_row(i,
+                  [&](int j) { datum = datum + at_.known_x[j] * magnitude(matrix(i, j) * x[j]); });
+        }
         at_.row_datum[i] = datum;
       });
       join_cones(at_.row_datum);
@@ -342,12 +363,12 @@ class QpScales {
     }
     lanes_.for_each(n_, [&](int j) {
       V datum(0.0);
-      for (int k = 0; parts.hessian && k < n_; ++k) {
+      for (int k = 0; terms && parts.hessian && k < n_; ++k) {
         datum = datum + at_.known_x[k] * magnitude(hessian(j, k) * x[k]);
       }
       at_.column_datum[j] = datum;
     });
-    for (int i = 0; parts.multipliers && i < rows_; ++i) {
+    for (int i = 0; terms && parts.multipliers && i < rows_; ++i) {
       for_row_of_lanes(i, [&](int j) {
         at_.column_datum[j] = at_.column_datum[j] + at_.known_y[i] * magnitude(matrix(i, j) * y[i]);
       });

@@ -46,6 +46,8 @@ TableAnswer solve_by_table(const TableProblem& problem) {
   shape.variables = shape.rows = 5;
   shape.lowers = 1;
   shape.lower_row = &bound;
+  shape.inequalities = 1;
+  shape.inequality_row = &bound;
   shape.equations = 4;
   shape.equation_row = equations.data();
   shape.row_first = first.data();

@@ -70,7 +70,7 @@ class ConeShape {
     for (int i = 0; i < problem.intervals; ++i) {
       const double l = problem.lower[static_cast<std::size_t>(i)];
       const double u = problem.upper[static_cast<std::size_t>(i)];
-      if (l == u) equation_row_.push_back(i);
+      (l == u ? equation_row_ : inequality_row_).push_back(i);
       if (l != u && std::isfinite(l)) lower_row_.push_back(i);
       if (l != u && std::isfinite(u)) upper_row_.push_back(i);
     }
@@ -80,10 +80,12 @@ class ConeShape {
               count(lower_row_),
               count(upper_row_),
               count(equation_row_),
+              count(inequality_row_),
               count(spans_),
               lower_row_.data(),
               upper_row_.data(),
               equation_row_.data(),
+              inequality_row_.data(),
               spans_.data(),
               cone_column_.data(),
               row_first_.data(),
@@ -94,7 +96,8 @@ class ConeShape {
   [[nodiscard]] const kernels::QpShape& shape() const { return shape_; }
 
  private:
-  std::vector<int> lower_row_, upper_row_, equation_row_, cone_column_, row_first_, column_;
+  std::vector<int> lower_row_, upper_row_, equation_row_, inequality_row_, cone_column_, row_first_,
+      column_;
   std::vector<kernels::QpConeSpan> spans_;
   kernels::QpShape shape_{};
 };

@@ -8,9 +8,9 @@
 #include "cuda/lanes.cuh"
 #include "programs/qp/kernels/qp_pivot_table.hpp"
 
-/// kernels::QpDualPivots for one problem per warp. Each lane has a row of the problem and of the
-/// table in its registers; shared memory has the numbers that other lanes read. All operations and
-/// their order are those of the CPU, so the bits are the same.
+/// kernels::QpDualPivots for one problem without equations per warp. Each lane has a row of the
+/// problem and of the table in its registers; shared memory has the numbers that other lanes read.
+/// All operations and their order are those of the CPU, so the bits are the same.
 namespace carom::cuda {
 
 /// f(k) for k = 0 .. Count - 1 as constants, so that elements of arrays stay in registers.
@@ -451,15 +451,9 @@ class QpPivotWarp {
   /// QpDualPivots::first_block: rows that cannot be sooner are left out, the others meet in its
   /// order.
   CAROM_INLINE Block first_block(double entry, double side, const Block& entering) const {
+    const double room = multiplier_;
     double loss = entry;
-    double room = multiplier_;
-    if constexpr (TwoSided) {
-      loss = loss * (side * side_);
-      if (!(lower != upper)) {
-        loss = 0.0;
-        room = kernels::kInfinity;
-      }
-    }
+    if constexpr (TwoSided) loss = loss * (side * side_);
     loss = kernels::larger(loss, 0.0);
     const unsigned candidates = WarpLanes::where((loss > 0.0) & (room < kernels::kInfinity));
     Block best = entering;
@@ -561,8 +555,7 @@ class QpPivotWarp {
     below_ = fused(back, entry, below_);
     if constexpr (TwoSided) {
       above_ = fused(-back, entry, above_);
-      const double moved = fused(back * side_, entry, multiplier_);
-      multiplier_ = lower != upper ? kernels::larger(moved, 0.0) : moved;
+      multiplier_ = kernels::larger(fused(back * side_, entry, multiplier_), 0.0);
     } else {
       multiplier_ = kernels::larger(fused(back, entry, multiplier_), 0.0);
     }

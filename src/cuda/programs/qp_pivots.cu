@@ -180,7 +180,8 @@ QpPlan plan_of(bool two_sided, std::size_t shared_per_block) {
 QpPlan plan_pivots(const kernels::QpTaskArrays& arrays, std::size_t shared_per_block) {
   const kernels::QpShape& shape = arrays.shape;
   if (!kernels::begins_with_pivots(arrays) || shape.variables != kVariables) return {};
-  const bool two_sided = shape.uppers > 0 || shape.equations > 0;
+  if (shape.equations > 0) return {};
+  const bool two_sided = shape.uppers > 0;
   if (shape.rows <= 24) return plan_of<24>(two_sided, shared_per_block);
   if (shape.rows <= 32) return plan_of<32>(two_sided, shared_per_block);
   return {};

@@ -135,6 +135,7 @@ class DeviceShape {
     move(shape_.lower_row);
     move(shape_.upper_row);
     move(shape_.equation_row);
+    move(shape_.inequality_row);
     move(shape_.cone_column);
     move(shape_.row_first);
     move(shape_.column);

@@ -119,6 +119,11 @@ QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_ro
   list([&] { rows_with(QpPattern::kLower); });
   list([&] { rows_with(QpPattern::kUpper); });
   list([&] { rows_with(QpPattern::kEqual); });
+  list([&] {
+    for (int i = 0; i < rows; ++i) {
+      if (sides[static_cast<std::size_t>(i)] != QpPattern::kEqual) indices_.push_back(i);
+    }
+  });
   const auto columns_of = [&](int first, int count) {
     for (int j = 0; j < n; ++j) {
       bool any = false;
@@ -150,9 +155,9 @@ QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_ro
   const auto size = [&](std::size_t part) {
     return static_cast<int>(starts[part + 1] - starts[part]);
   };
-  shape_ = {n,     rows,  size(0), size(1),       size(2), static_cast<int>(cones_.size()),
-            at(0), at(1), at(2),   cones_.data(), at(3),   at(5),
-            at(4)};
+  shape_ = {n,     rows,  size(0), size(1), size(2),       size(3), static_cast<int>(cones_.size()),
+            at(0), at(1), at(2),   at(3),   cones_.data(), at(4),   at(6),
+            at(5)};
 }
 
 }  // namespace carom

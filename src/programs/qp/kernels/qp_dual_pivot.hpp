@@ -5,9 +5,11 @@
 #include "programs/qp/kernels/qp_pivot_table.hpp"
 
 /// Dual active set (Goldfarb and Idnani 1983) for few unknowns and interval rows. The Hessian is
-/// definite, or made so by a proximal term that Newton's steps take out at the end. All that it
-/// reads is a table of the rows among themselves: A P^-1 A', where a row that enters or leaves is
-/// one principal pivot. Every pivot costs the same for every problem, so that packs stay together.
+/// definite, or made so by a proximal term that Newton's steps take out at the end. Equations are
+/// taken out of P^-1 first and hold from then on. All that the search reads is a table of the
+/// inequalities among themselves, A H A' with H what is left of P^-1, where a row that enters or
+/// leaves is one principal pivot. Every pivot costs the same for every problem, so that packs stay
+/// together.
 namespace carom::kernels {
 
 /// Whether the body takes a shape. What it leaves unsolved is for the other methods.
@@ -19,34 +21,41 @@ CAROM_INLINE constexpr bool takes_dual_pivots(int n, int rows, int cones) {
 template <class Memory>
 struct QpDualPivotLayout {
   QpPivotTableLayout<Memory> pivots;
+  // Of the inequalities:
   Memory below;       ///< l - a'x; -infinity for an active row
   Memory above;       ///< a'x - u, likewise
+  Memory width;       ///< l - u
   Memory multiplier;  ///< away from the bound, not negative; infinity for an inactive row
   Memory side;        ///< of an active row: 1 at its lower bound, -1 at its upper one
-  Memory first;       ///< column of the table, of a pivot that waits
-  Memory second;      ///< the same of the next one
+  Memory gap;         ///< of an active row, how far x is off its bound
   Memory move;        ///< of the multipliers in the end
+  // Of the equations:
+  Memory miss;  ///< how far x is off them
+  // Of all rows:
+  Memory y;     ///< multipliers
+  Memory size;  ///< largest entry in units of x, where P is not definite
   Memory x;
   Memory step;
   Memory push;  ///< what the conditions miss at x
   Memory unit;  ///< of x_j, where P is not definite
-  Memory size;  ///< of a row, its largest entry in those units
 
   QpDualPivotLayout() = default;
   CAROM_INLINE constexpr QpDualPivotLayout(Arena<Memory>& arena, long n, long rows)
       : pivots(arena, n, rows),
         below(arena.take(rows)),
         above(arena.take(rows)),
+        width(arena.take(rows)),
         multiplier(arena.take(rows)),
         side(arena.take(rows)),
-        first(arena.take(rows)),
-        second(arena.take(rows)),
+        gap(arena.take(rows)),
         move(arena.take(rows)),
+        miss(arena.take(rows)),
+        y(arena.take(rows)),
+        size(arena.take(rows)),
         x(arena.take(n)),
         step(arena.take(n)),
         push(arena.take(n)),
-        unit(arena.take(n)),
-        size(arena.take(rows)) {}
+        unit(arena.take(n)) {}
 };
 CAROM_INLINE constexpr long qp_dual_pivot_workspace(long n, long rows) {
   return values_of<QpDualPivotLayout>(n, rows);
@@ -65,17 +74,15 @@ class QpDualPivots {
       : QpDualPivots(shape, placed<QpDualPivotLayout>(memory, shape.variables, shape.rows)) {}
 
   CAROM_INLINE V solution(int j) const { return parts_.x[j]; }
-  CAROM_INLINE V dual(int i) const { return -parts_.second[i]; }
+  CAROM_INLINE V dual(int i) const { return -parts_.y[i]; }
 
   template <class Data>
   CAROM_CALL QpOutcome<V> solve(const QpView<Data>& view, const QpDualPivotOptions& options) {
-    const bool two_sided = parts_.shape.uppers > 0 || parts_.shape.equations > 0;
-    return two_sided ? run<true>(view, options) : run<false>(view, options);
+    return parts_.shape.uppers > 0 ? run<true>(view, options) : run<false>(view, options);
   }
 
  private:
   using Table = QpPivotTable<V, Memory, Entry, N>;
-  using Change = typename Table::Change;
 
   // Of violated rows, relative to the length of x in the norm of P, row by row.
   static constexpr double kFeasible = 1e-13;
@@ -91,12 +98,14 @@ class QpDualPivots {
   static constexpr int kMaxPasses = 12;
 
   CAROM_HOST_DEVICE QpDualPivots(const QpShape& shape, const QpDualPivotLayout<Memory>& layout)
-      : table_(shape, layout.pivots), parts_{layout, shape, shape.rows} {}
+      : table_(shape, layout.pivots), parts_{layout, shape, shape.inequalities} {}
 
   /// Rows are in the units of `pivots.scale`.
   struct Parts : QpDualPivotLayout<Memory> {
     QpShape shape;
-    int rows;
+    int rows;  ///< inequalities
+
+    [[nodiscard]] CAROM_INLINE int row(int i) const { return shape.inequality_row[i]; }
   };
 
   template <bool TwoSided, class Data>
@@ -112,9 +121,10 @@ class QpDualPivots {
     }
     if (!any_of(definite)) return outcome;
     table_.invert();
+    if (parts_.shape.equations > 0) table_.hold_equations(view);
     table_.fill(view.matrix);
-    start<TwoSided>(view);
-    pivot<TwoSided>(view, options, definite, outcome);
+    const MaskOf<V> consistent = start<TwoSided>(view);
+    pivot<TwoSided>(options, definite & consistent, outcome);
     finish<TwoSided>(view);
     if constexpr (Entry::kProximal) {
       if (any_of(proximal)) settle<TwoSided>(view, proximal, outcome);
@@ -134,11 +144,9 @@ class QpDualPivots {
     MaskOf<V> able = !definite;
     const Memory weight = m.step;
     for (int j = 0; j < n; ++j) weight[j] = zero;
-    for (int i = 0; i < m.rows; ++i) {
-      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
-        const int j = m.shape.column[t];
-        weight[j] = larger(magnitude(view.matrix[static_cast<long>(i) * n + j]), weight[j]);
-      }
+    for (int i = 0; i < m.shape.rows; ++i) {
+      table_.over_entries(i, view.matrix,
+                          [&](int j, V entry) { weight[j] = larger(magnitude(entry), weight[j]); });
     }
     V most = zero;
     for (int j = 0; j < n; ++j) {
@@ -158,12 +166,11 @@ class QpDualPivots {
       m.unit[j] = one / square_root(curvature);
       m.x[j] = select(able, V(kProximity) * curvature, zero);
     }
-    for (int i = 0; i < m.rows; ++i) {
+    for (int i = 0; i < m.shape.rows; ++i) {
       V size = zero;
-      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
-        const int j = m.shape.column[t];
-        size = larger(m.unit[j] * magnitude(view.matrix[static_cast<long>(i) * n + j]), size);
-      }
+      table_.over_entries(i, view.matrix, [&](int j, V entry) {
+        size = larger(m.unit[j] * magnitude(entry), size);
+      });
       m.size[i] = size;
     }
     return able & table_.factorise_raised(view.hessian, m.x);
@@ -187,7 +194,7 @@ class QpDualPivots {
       outcome.end = select(failed, V(qp_end::kRunning), outcome.end);
       open = open & !ends;
       last = at.share;
-      if (any_of(open)) newton(view, open);
+      if (any_of(open)) newton<true>(view, open);
     }
     drop_rounding(proximal & (outcome.end > V(0.0)), at);
   }
@@ -197,7 +204,7 @@ class QpDualPivots {
     V share, length, terms;
     MaskOf<V> changed;  ///< a row is violated, or a multiplier has the wrong sign
   };
-  /// push: -(P x + q + A'y); first: how far the active rows are off their bounds.
+  /// push: -(P x + q + A'y); gap, miss: how far the active rows are off their bounds.
   template <bool TwoSided, class Data>
   CAROM_CALL Missed misses(const QpView<Data>& view) const {
     const Parts m = parts_;
@@ -222,52 +229,119 @@ class QpDualPivots {
       at.length = larger(magnitude(m.x[j]) / m.unit[j], at.length);
       m.push[j] = -(bent + q);
     }
-    add_rows(view.matrix, m.second, m.push);
+    for (int i = 0; i < m.shape.rows; ++i) add_row(i, view.matrix, m.y[i], m.push);
     for (int j = 0; j < n; ++j) at.share = larger(m.unit[j] * magnitude(m.push[j]), at.share);
     at.share = select(at.terms > zero, at.share / at.terms, at.share);
-    for (int i = 0; i < m.rows; ++i) {
-      const V value = row_product(i, view.matrix);
-      const V size = at.length * m.size[i];
-      const MaskOf<V> active = m.multiplier[i] < V(kInfinity);
-      V bound = view.lower[i];
-      V outside = bound - value;
-      V pressing = m.second[i];
-      if constexpr (TwoSided) {
-        bound = select(m.side[i] > zero, bound, view.upper[i]);
-        outside = larger(outside, value - view.upper[i]);
-        pressing = select(view.lower[i] != view.upper[i], pressing * m.side[i], zero);
-      }
-      const V gap = value - bound;
-      at.changed =
-          at.changed | (active & (pressing < zero)) | ((outside > V(kFeasible) * size) & !active);
+    const auto meet = [&](MaskOf<V> active, V gap, V bound, V size) {
       const V share = magnitude(gap) / larger(size, magnitude(bound));
       at.share = select(active & (share > at.share), share, at.share);
-      m.first[i] = select(active, gap, zero);
+      return select(active, gap, zero);
+    };
+    for (int i = 0; i < m.rows; ++i) {
+      const int row = m.row(i);
+      const V value = table_.row_times(row, view.matrix, m.x);
+      const V size = at.length * m.size[row];
+      const MaskOf<V> active = m.multiplier[i] < V(kInfinity);
+      V bound = view.lower[row];
+      V outside = bound - value;
+      V pressing = m.y[row];
+      if constexpr (TwoSided) {
+        bound = select(m.side[i] > zero, bound, view.upper[row]);
+        outside = larger(outside, value - view.upper[row]);
+        pressing = pressing * m.side[i];
+      }
+      const MaskOf<V> outlying = (outside > V(kFeasible) * size) & !is_equation(view, row);
+      at.changed = at.changed | (active & (pressing < zero)) | (outlying & !active);
+      m.gap[i] = meet(active, value - bound, bound, size);
+    }
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const int row = m.shape.equation_row[e];
+      const V size = at.length * m.size[row];
+      const V bound = view.lower[row];
+      const V gap = table_.row_times(row, view.matrix, m.x) - bound;
+      const MaskOf<V> holds = m.pivots.hold[e] > zero;
+      at.changed =
+          at.changed | ((magnitude(gap) > V(kFeasible) * size) & is_equation(view, row) & !holds);
+      m.miss[e] = meet(holds, gap, bound, size);
     }
     return at;
   }
 
-  /// One step on P dx - A_W'dy = push, A_W dx = -first, with P + E in place of P.
-  template <class Data>
+  /// One step on P dx - A_W'dy = push, A_W dx = -gap, the equations among W, with P + E in place
+  /// of P. Without Pushed `push` is 0.
+  template <bool Pushed, class Data>
   CAROM_CALL void newton(const QpView<Data>& view, MaskOf<V> on) const {
     const Parts m = parts_;
     const int n = table_.variables();
     const V zero(0.0);
-    for (int j = 0; j < n; ++j) m.step[j] = m.push[j];
-    table_.solve(m.step);
+    const bool moved = Pushed || m.shape.equations > 0;
+    for (int j = 0; j < n; ++j) m.step[j] = Pushed ? m.push[j] : zero;
+    if constexpr (Pushed) table_.solve(m.step);
+    hold(view, m.step);
     for (int i = 0; i < m.rows; ++i) {
-      const V gap = m.pivots.scale[i] * (m.first[i] + row_times(i, view.matrix, m.step));
-      m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+      V gap = m.gap[i];
+      if (moved) gap = gap + table_.row_times(m.row(i), view.matrix, m.step);
+      m.gap[i] = select(m.multiplier[i] < V(kInfinity), m.pivots.scale[i] * gap, zero);
     }
-    table_.multiply(m.first, m.move);
+    table_.multiply(m.gap, m.move);
+    if constexpr (!Pushed) {
+      for (int j = 0; j < n; ++j) m.push[j] = zero;
+    }
     for (int i = 0; i < m.rows; ++i) {
+      const int row = m.row(i);
       const MaskOf<V> active = on & (m.multiplier[i] < V(kInfinity));
-      m.move[i] = select(active, m.pivots.scale[i] * m.move[i], zero);
-      m.second[i] = m.second[i] + m.move[i];
+      const V move = select(active, m.pivots.scale[i] * m.move[i], zero);
+      m.y[row] = m.y[row] + move;
+      add_row(row, view.matrix, move, m.push);
     }
-    add_rows(view.matrix, m.move, m.push);
     table_.solve(m.push);
+    hold(view, m.push);
     for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + select(on, m.push[j], zero);
+    add_pulls(view, on);
+  }
+
+  /// Moves `step`, in the norm of P, to where it makes up for `miss`.
+  template <class Data>
+  CAROM_INLINE void hold(const QpView<Data>& view, const Memory& step) const {
+    const Parts& m = parts_;
+    const int n = table_.variables();
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const V reached = table_.row_times(m.shape.equation_row[e], view.matrix, step);
+      const V pull = -(m.pivots.hold[e] * (m.miss[e] + reached));
+      const Memory held = m.pivots.held + static_cast<long>(e) * n;
+      for (int j = 0; j < n; ++j) step[j] = fused(pull, held[j], step[j]);
+      m.pivots.pull[e] = pull;
+    }
+  }
+  /// The equations' multipliers of that step. Overwrites `step`.
+  template <class Data>
+  CAROM_INLINE void add_pulls(const QpView<Data>& view, MaskOf<V> on) const {
+    const Parts& m = parts_;
+    const int n = table_.variables();
+    for (int j = 0; j < n; ++j) m.step[j] = V(0.0);
+    for (int e = m.shape.equations - 1; e >= 0; --e) {
+      const int row = m.shape.equation_row[e];
+      const Memory held = m.pivots.held + static_cast<long>(e) * n;
+      V later(0.0);
+      for (int j = 0; j < n; ++j) later = fused(held[j], m.step[j], later);
+      const V value = fused(-m.pivots.hold[e], later, m.pivots.pull[e]);
+      add_row(row, view.matrix, value, m.step);
+      m.y[row] = m.y[row] + select(on, value, V(0.0));
+    }
+  }
+  /// How far x is off the equations, into `miss`.
+  template <class Data>
+  CAROM_INLINE void take_misses(const QpView<Data>& view) const {
+    const Parts& m = parts_;
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const int row = m.shape.equation_row[e];
+      const V off = table_.row_times(row, view.matrix, m.x) - view.lower[row];
+      m.miss[e] = select(m.pivots.hold[e] > V(0.0), off, V(0.0));
+    }
+  }
+  template <class Data>
+  static CAROM_INLINE MaskOf<V> is_equation(const QpView<Data>& view, int row) {
+    return !(view.lower[row] != view.upper[row]);
   }
 
   /// Zeros where there is nothing but rounding: rows and columns of such numbers know no other
@@ -279,49 +353,61 @@ class QpDualPivots {
       const MaskOf<V> rounding = on & (magnitude(m.x[j]) <= least * at.length * m.unit[j]);
       m.x[j] = select(rounding, V(0.0), m.x[j]);
     }
-    for (int i = 0; i < m.rows; ++i) {
-      const MaskOf<V> rounding = on & (magnitude(m.second[i]) * m.size[i] <= least * at.terms);
-      m.second[i] = select(rounding, V(0.0), m.second[i]);
+    for (int i = 0; i < m.shape.rows; ++i) {
+      const MaskOf<V> rounding = on & (magnitude(m.y[i]) * m.size[i] <= least * at.terms);
+      m.y[i] = select(rounding, V(0.0), m.y[i]);
     }
   }
 
-  template <class Data>
-  CAROM_INLINE V row_product(int i, const Data& matrix) const {
-    return row_times(i, matrix, parts_.x);
-  }
-  template <class Data>
-  CAROM_INLINE V row_times(int i, const Data& matrix, const Memory& x) const {
-    const Parts& m = parts_;
-    const long first = static_cast<long>(i) * table_.variables();
-    V sum(0.0);
-    for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
-      const int j = m.shape.column[t];
-      sum = fused(matrix[first + j], x[j], sum);
-    }
-    return sum;
-  }
-
-  /// The minimum without rows.
+  /// The minimum on the equations alone. Whether those that depend on others hold as well.
   template <bool TwoSided, class Data>
-  CAROM_CALL void start(const QpView<Data>& view) {
+  CAROM_CALL MaskOf<V> start(const QpView<Data>& view) {
     const Parts m = parts_;
     const int n = table_.variables();
+    const V zero(0.0);
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
     table_.solve(m.x);
-    energy_ = V(0.0);
+    energy_ = zero;
     for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
+    const MaskOf<V> consistent = m.shape.equations > 0 ? meet_equations(view) : mask_of<V>(true);
     for (int i = 0; i < m.rows; ++i) {
-      const V value = row_product(i, view.matrix);
+      const int row = m.row(i);
+      const V value = table_.row_times(row, view.matrix, m.x);
       const V scale = m.pivots.scale[i];
-      // A row without entries is left to the certificate.
-      const auto there = scale > V(0.0);
-      m.below[i] = select(there, scale * (view.lower[i] - value), V(-kInfinity));
+      // A row without entries is left to the certificate, one that is an equation here is held.
+      const auto there = (scale > zero) & !is_equation(view, row);
+      m.below[i] = select(there, scale * (view.lower[row] - value), V(-kInfinity));
       if constexpr (TwoSided) {
-        m.above[i] = select(there, scale * (value - view.upper[i]), V(-kInfinity));
+        m.above[i] = select(there, scale * (value - view.upper[row]), V(-kInfinity));
+        m.width[i] = scale * (view.lower[row] - view.upper[row]);
       }
       m.multiplier[i] = V(kInfinity);
       m.side[i] = V(1.0);
     }
+    return consistent;
+  }
+  template <class Data>
+  CAROM_CALL MaskOf<V> meet_equations(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = table_.variables();
+    const V zero(0.0);
+    take_misses(view);
+    for (int j = 0; j < n; ++j) m.step[j] = zero;
+    hold(view, m.step);
+    for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+    MaskOf<V> consistent = mask_of<V>(true);
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const V hold = m.pivots.hold[e];
+      energy_ = energy_ + select(hold > zero, m.pivots.pull[e] * (m.pivots.pull[e] / hold), zero);
+    }
+    const V loose(kFeasibleDependent * kFeasibleDependent);
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const int row = m.shape.equation_row[e];
+      const V off = table_.row_times(row, view.matrix, m.x) - view.lower[row];
+      const MaskOf<V> follows = is_equation(view, row) & !(m.pivots.hold[e] > zero);
+      consistent = consistent & !(follows & (off * off > loose * energy_ * m.pivots.alone[e]));
+    }
+    return consistent;
   }
 
   /// The row that is violated most, in the norm of P^-1.
@@ -384,9 +470,8 @@ class QpDualPivots {
     block.index = select(sooner, other.index, block.index);
   }
   /// The first multiplier that vanishes along `column`, where that is before `block`.
-  template <bool TwoSided, class Data>
-  CAROM_INLINE Block first_block(const QpView<Data>& view, const Memory& column, V side,
-                                 const Block& block) const {
+  template <bool TwoSided>
+  CAROM_INLINE Block first_block(const Memory& column, V side, const Block& block) const {
     const Parts m = parts_;
     const V zero(0.0);
     Block best[kChains];
@@ -394,14 +479,8 @@ class QpDualPivots {
     best[0] = block;
     over_rows([&](int i, V index, int chain) {
       V loss = column[i];
-      V room = m.multiplier[i];
-      if constexpr (TwoSided) {
-        loss = loss * (side * m.side[i]);
-        const auto free = view.lower[i] != view.upper[i];
-        loss = select(free, loss, zero);
-        room = select(free, room, V(kInfinity));
-      }
-      take_sooner({room, larger(loss, zero), index}, best[chain]);
+      if constexpr (TwoSided) loss = loss * (side * m.side[i]);
+      take_sooner({m.multiplier[i], larger(loss, zero), index}, best[chain]);
     });
     for (int c = 1; c < kChains; ++c) take_sooner(best[c], best[0]);
     return best[0];
@@ -417,36 +496,22 @@ class QpDualPivots {
   };
 
   /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
-  template <bool TwoSided, class Data>
-  CAROM_CALL void pivot(const QpView<Data>& view, const QpDualPivotOptions& options,
-                        MaskOf<V> definite, QpOutcome<V>& outcome) {
-    const Parts m = parts_;
+  template <bool TwoSided>
+  CAROM_CALL void pivot(const QpDualPivotOptions& options, MaskOf<V> able, QpOutcome<V>& outcome) {
     const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
     limit_ = V(feasible * feasible);
-    Progress at{definite, mask_of<V>(false), V(0.0), V(1.0), V(0.0)};
-    Change waiting{m.first, V(0.0)};
-    Change next{m.second, V(0.0)};
-    for (int count = 0; count < options.max_pivots; count += 2) {
-      // Two changes to one pass over the table.
-      const bool one = step<TwoSided, false>(view, at, waiting, waiting, outcome);
-      const bool two = one && step<TwoSided, true>(view, at, waiting, next, outcome);
-      if (two) {
-        table_.template change<true>(waiting, next);
-      } else if (one) {
-        table_.template change<false>(waiting, next);
-      }
-      if (!two) break;
+    Progress at{able, mask_of<V>(false), V(0.0), V(1.0), V(0.0)};
+    for (int count = 0; count < options.max_pivots && step<TwoSided>(at, outcome); ++count) {
     }
+    table_.end_pivots();
   }
 
-  /// One pivot of every lane that runs, its change of the table left to `own`. False where none
-  /// runs any more.
-  template <bool TwoSided, bool Waiting, class Data>
-  CAROM_INLINE bool step(const QpView<Data>& view, Progress& at, const Change& waiting, Change& own,
-                         QpOutcome<V>& outcome) {
+  /// One pivot of every lane that runs. False where none runs any more.
+  template <bool TwoSided>
+  CAROM_INLINE bool step(Progress& at, QpOutcome<V>& outcome) {
     using kernels::any_of;
     const Parts m = parts_;
-    const Memory column = own.column;
+    const Memory column = table_.column();
     const V zero(0.0);
     const Violation worst = most_violated<TwoSided>();
     const MaskOf<V> goes_on = at.pending;
@@ -454,7 +519,7 @@ class QpDualPivots {
     V side = at.side;
     if constexpr (TwoSided) side = select(goes_on, side, worst.side);
     V multiplier = select(goes_on, at.multiplier, zero);
-    const V diagonal = table_.template diagonal<Waiting>(entering, waiting);
+    const V diagonal = table_.diagonal(entering);
     const auto dependent = diagonal <= V(kDependent);
     const V loose(kFeasibleDependent * kFeasibleDependent);
     const V least = energy_ * select(dependent, loose, limit_);
@@ -465,13 +530,13 @@ class QpDualPivots {
     if (!any_of(at.running)) return false;
     outcome.iterations = outcome.iterations + as_number<V>(at.running);
 
-    table_.template take_column<Waiting>(entering, waiting, column);
+    table_.take_column(entering);
     V outside = Entry::take(m.below, entering);
     if constexpr (TwoSided) {
       outside = select(side > zero, outside, Entry::take(m.above, entering));
     }
-    const Block block = first_block<TwoSided>(
-        view, column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
+    const Block block =
+        first_block<TwoSided>(column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
     // Nothing ends the way: no point meets the rows.
     at.running = at.running & (block.rate > zero);
     const MaskOf<V> on = at.running;
@@ -479,16 +544,15 @@ class QpDualPivots {
     const MaskOf<V> drops = on & (block.index >= zero);
     multiplier = multiplier + length;
     energy_ = fused(length, fused(-length, diagonal, V(2.0) * outside), energy_);
-    move<TwoSided>(view, column, length, side);
+    move<TwoSided>(column, length, side);
     V index = entering;
     if (any_of(drops)) {
       index = select(drops, block.index, entering);
-      table_.template take_column<Waiting>(index, waiting, column);
+      table_.take_column(index);
     }
     V below = select(drops, zero, V(-kInfinity));
     if constexpr (TwoSided) {
-      const V width = Entry::take(m.pivots.scale, index) *
-                      (Entry::take(view.lower, index) - Entry::take(view.upper, index));
+      const V width = Entry::take(m.width, index);
       const V held = Entry::take(m.side, index);
       below = select(drops, select(held > zero, zero, width), V(-kInfinity));
       const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
@@ -497,7 +561,7 @@ class QpDualPivots {
     }
     Entry::put(m.below, on, index, below);
     Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
-    table_.begin_pivot(on, index, select(drops, V(-1.0), V(1.0)), own);
+    table_.pivot(on, index, select(drops, V(-1.0), V(1.0)));
     at.pending = drops;
     at.entering = entering;
     at.side = side;
@@ -506,8 +570,8 @@ class QpDualPivots {
   }
 
   /// The rows' distances and multipliers after a step along `column`.
-  template <bool TwoSided, class Data>
-  CAROM_INLINE void move(const QpView<Data>& view, const Memory& column, V length, V side) const {
+  template <bool TwoSided>
+  CAROM_INLINE void move(const Memory& column, V length, V side) const {
     const Parts m = parts_;
     const V zero(0.0);
     const V back = TwoSided ? -(length * side) : -length;
@@ -516,9 +580,7 @@ class QpDualPivots {
       m.below[i] = fused(back, entry, m.below[i]);
       if constexpr (TwoSided) {
         m.above[i] = fused(-back, entry, m.above[i]);
-        const V moved = fused(back * m.side[i], entry, m.multiplier[i]);
-        const auto free = view.lower[i] != view.upper[i];
-        m.multiplier[i] = select(free, larger(moved, zero), moved);
+        m.multiplier[i] = larger(fused(back * m.side[i], entry, m.multiplier[i]), zero);
       } else {
         m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
       }
@@ -532,42 +594,38 @@ class QpDualPivots {
     const Parts m = parts_;
     const int n = table_.variables();
     const V zero(0.0);
+    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
+    for (int i = 0; i < m.shape.rows; ++i) m.y[i] = zero;
     for (int i = 0; i < m.rows; ++i) {
       V value = m.pivots.scale[i] * m.multiplier[i];
       if constexpr (TwoSided) value = m.side[i] * value;
-      m.second[i] = select(m.multiplier[i] < V(kInfinity), value, zero);
+      value = select(m.multiplier[i] < V(kInfinity), value, zero);
+      m.y[m.row(i)] = value;
+      add_row(m.row(i), view.matrix, value, m.x);
     }
-    for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
-    add_rows(view.matrix, m.second, m.x);
     table_.solve(m.x);
-    for (int i = 0; i < m.rows; ++i) {
-      V bound = view.lower[i];
-      if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[i]);
-      const V gap = m.pivots.scale[i] * (row_product(i, view.matrix) - bound);
-      m.first[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
+    if (m.shape.equations > 0) {
+      take_misses(view);
+      for (int j = 0; j < n; ++j) m.step[j] = zero;
+      hold(view, m.step);
+      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+      add_pulls(view, mask_of<V>(true));
+      take_misses(view);
     }
-    table_.multiply(m.first, m.move);
     for (int i = 0; i < m.rows; ++i) {
-      m.move[i] = select(m.multiplier[i] < V(kInfinity), m.pivots.scale[i] * m.move[i], zero);
-      m.second[i] = m.second[i] + m.move[i];
+      const int row = m.row(i);
+      V bound = view.lower[row];
+      if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[row]);
+      const V gap = table_.row_times(row, view.matrix, m.x) - bound;
+      m.gap[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
     }
-    for (int j = 0; j < n; ++j) m.step[j] = zero;
-    add_rows(view.matrix, m.move, m.step);
-    table_.solve(m.step);
-    for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
+    newton<false>(view, mask_of<V>(true));
   }
 
-  /// to + A' of
+  /// to + a value, of a row a
   template <class Data>
-  CAROM_INLINE void add_rows(const Data& matrix, const Memory& of, const Memory& to) const {
-    const Parts m = parts_;
-    for (int i = 0; i < m.rows; ++i) {
-      const V value = of[i];
-      for (int t = m.shape.row_first[i]; t < m.shape.row_first[i + 1]; ++t) {
-        const int j = m.shape.column[t];
-        to[j] = fused(value, matrix[static_cast<long>(i) * table_.variables() + j], to[j]);
-      }
-    }
+  CAROM_INLINE void add_row(int row, const Data& matrix, V value, const Memory& to) const {
+    table_.over_entries(row, matrix, [&](int j, V entry) { to[j] = fused(value, entry, to[j]); });
   }
 
   Table table_;

@@ -12,14 +12,23 @@ namespace carom::kernels {
 inline constexpr int kLargestPivotTableRows = 64;
 inline constexpr int kLargestPivotTableVariables = 24;
 
+/// Changes of the table that may wait for each other, so that it is passed over once for all.
+inline constexpr int kWaitingPivots = 2;
+
 template <class Memory>
 struct QpPivotTableLayout {
   Memory table;
-  Memory scale;   ///< 1 / sqrt(a'P^-1 a) of each row, 0 where it has no entries
+  Memory scale;   ///< 1 / sqrt(a'P^-1 a) of each inequality, 0 where it has no entries
   Memory factor;  ///< P = L D L'
   Memory pivot_inverse;
-  Memory inverse;  ///< P^-1, [n, n]
-  Memory through;  ///< A P^-1, [rows, n]
+  Memory inverse;  ///< H, [n, n]: P^-1, the equations taken out
+  Memory through;  ///< A H, [inequalities, n]
+  Memory held;     ///< H a of each equation, those before it taken out, [equations, n]
+  Memory hold;     ///< 1 / a'H a of each of them, 0 where it says nothing new
+  Memory alone;    ///< a'P^-1 a of each of them
+  Memory pull;     ///< what a step takes of each column of `held`
+  Memory waiting;  ///< columns of pivots whose change waits, [kWaitingPivots, inequalities]
+  Memory down;     ///< of each, what the change is multiplied by
 
   QpPivotTableLayout() = default;
   CAROM_INLINE constexpr QpPivotTableLayout(Arena<Memory>& arena, long n, long rows)
@@ -28,7 +37,13 @@ struct QpPivotTableLayout {
         factor(arena.take(n * n)),
         pivot_inverse(arena.take(n)),
         inverse(arena.take(n * n)),
-        through(arena.take((rows > n ? rows : n) * n)) {}
+        through(arena.take((rows > n ? rows : n) * n)),
+        held(arena.take(rows * n)),
+        hold(arena.take(rows)),
+        alone(arena.take(rows)),
+        pull(arena.take(rows)),
+        waiting(arena.take(kWaitingPivots * rows)),
+        down(arena.take(kWaitingPivots)) {}
 };
 
 /// One entry of a table, where one problem has it all. Packs bring one of their own: each lane has
@@ -46,33 +61,52 @@ struct QpOneEntry {
   }
 };
 
-/// With W the active rows and G = A P^-1 A', rows scaled to G_ii = 1, the table holds -G_WW^-1,
+/// With E the equations, H = P^-1 - P^-1 E'(E P^-1 E')^-1 E P^-1, W the active ones among the
+/// inequalities A and G = A H A', rows scaled to a'P^-1 a = 1, the table holds -G_WW^-1,
 /// G_NW G_WW^-1 and G_NN - G_NW G_WW^-1 G_WN, the lower half row after row. N: the number of
 /// variables where it is known in advance, or 0. It changes no bit of an answer.
 template <class V, class Memory, class Entry = QpOneEntry, int N = 0>
 class QpPivotTable {
  public:
-  /// A pivot whose change of the table, down column column', may be outstanding.
-  struct Change {
-    Memory column;
-    V down;
-  };
-
   CAROM_HOST_DEVICE QpPivotTable(const QpShape& shape, const QpPivotTableLayout<Memory>& layout)
-      : parts_{layout, shape, shape.variables, shape.rows} {}
+      : parts_{layout, shape, shape.variables, shape.inequalities} {}
 
   [[nodiscard]] CAROM_INLINE int variables() const { return N > 0 ? N : parts_.n; }
+
+  /// f(column, entry) for the entries of a row that are not zero in all problems.
+  template <class Data, class F>
+  CAROM_INLINE void over_entries(int row, const Data& matrix, F&& f) const {
+    const QpShape& shape = parts_.shape;
+    const long first = static_cast<long>(row) * variables();
+    for (int t = shape.row_first[row]; t < shape.row_first[row + 1]; ++t) {
+      const int j = shape.column[t];
+      f(j, matrix[first + j]);
+    }
+  }
+  /// a'x of a row a.
+  template <class Data>
+  CAROM_INLINE V row_times(int row, const Data& matrix, const Memory& x) const {
+    V sum(0.0);
+    over_entries(row, matrix, [&](int j, V entry) { sum = fused(entry, x[j], sum); });
+    return sum;
+  }
 
   /// Whether P is definite beyond doubt.
   template <class Data>
   CAROM_CALL MaskOf<V> factorise(const Data& hessian) {
     const Parts m = parts_;
     const int n = variables();
+    V beside(0.0);
     for (int j = 0; j < n; ++j) {
-      for (int i = j; i < n; ++i) m.factor[j * n + i] = hessian[i * n + j];
+      m.factor[j * n + j] = hessian[j * n + j];
+      for (int i = j + 1; i < n; ++i) {
+        const V entry = hessian[i * n + j];
+        m.factor[j * n + i] = entry;
+        beside = larger(magnitude(entry), beside);
+      }
     }
-    const SingleLane lane;
-    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
+    diagonal_ = !any_of(beside > V(0.0));
+    factorise();
     MaskOf<V> definite = mask_of<V>(true);
     for (int j = 0; j < n; ++j) {
       const V pivot = m.factor[j * n + j];
@@ -97,8 +131,7 @@ class QpPivotTable {
       for (int i = j; i < n; ++i) m.factor[j * n + i] = hessian[i * n + j];
       m.factor[j * n + j] = m.factor[j * n + j] + raise[j];
     }
-    const SingleLane lane;
-    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
+    factorise();
     MaskOf<V> definite = mask_of<V>(true);
     for (int j = 0; j < n; ++j) {
       definite = definite & (m.factor[j * n + j] > V(0.25) * raise[j]);
@@ -108,91 +141,150 @@ class QpPivotTable {
 
   /// P^-1 = K' D^-1 K with K = L^-1, which stands in `through` meanwhile.
   CAROM_CALL void invert() {
-    if constexpr (N > 0) {
+    const Parts m = parts_;
+    const int n = variables();
+    if (diagonal_) {
+      for (int e = 0; e < n * n; ++e) m.inverse[e] = V(0.0);
+      for (int j = 0; j < n; ++j) m.inverse[j * n + j] = m.pivot_inverse[j];
+    } else if constexpr (N > 0) {
       invert_factor<0>();
       multiply_factors<0>();
     } else {
-      for (int j = 0; j < parts_.n; ++j) invert_column<kLargestPivotTableVariables>(j);
-      for (int j = 0; j < parts_.n; ++j) multiply_column<kLargestPivotTableVariables>(j);
+      for (int i = 0; i < n; ++i) invert_row(i);
+      for (int j = 0; j < n; ++j) {
+        int i = j;
+        for (; i + kSums <= n; i += kSums) multiply_rows<kSums>(i, j);
+        for (; i < n; ++i) multiply_rows<1>(i, j);
+      }
     }
   }
-  /// G = A P^-1 A', always from the later row's nonzero entries: which of two rows is the shorter
+
+  /// Takes the equations out of P^-1. One that depends on those before it holds nothing.
+  template <class Data>
+  CAROM_CALL void hold_equations(const QpView<Data>& view) {
+    const Parts m = parts_;
+    const int n = variables();
+    measure(view.matrix);
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const int row = m.shape.equation_row[e];
+      const Memory mine = m.held + static_cast<long>(e) * n;
+      V size(0.0);
+      over_entries(row, view.matrix, [&](int k, V entry) {
+        size = fused(entry, row_times(row, view.matrix, m.inverse + k * n), size);
+      });
+      m.alone[e] = size;
+      const Memory share = m.pull;
+      for (int k = 0; k < e; ++k) {
+        share[k] = -(m.hold[k] * row_times(row, view.matrix, m.held + static_cast<long>(k) * n));
+      }
+      int j = 0;
+      for (; j + kSums <= n; j += kSums) take_held<kSums>(view.matrix, e, j, share);
+      for (; j < n; ++j) take_held<1>(view.matrix, e, j, share);
+      const V left = row_times(row, view.matrix, mine);
+      const MaskOf<V> other = (view.lower[row] != view.upper[row]) | !(left > V(kDependent) * size);
+      m.hold[e] = select(other, V(0.0), V(1.0) / left);
+    }
+    for (int e = 0; e < m.shape.equations * n; ++e) {
+      m.through[e] = -(m.hold[e / n] * m.held[e]);
+    }
+    for (int i = 0; i < n; ++i) {
+      int j = 0;
+      for (; j + kSums <= i + 1; j += kSums) take_out<kSums>(i, j);
+      for (; j <= i; ++j) take_out<1>(i, j);
+    }
+  }
+
+  /// G = A H A', always from the later row's nonzero entries: which of two rows is the shorter
   /// one depends on the whole batch, and an answer must not.
   template <class Data>
   CAROM_CALL void fill(const Data& matrix) {
     const Parts m = parts_;
-    for (int i = 0; i < m.rows; ++i) {
-      switch (m.shape.row_first[i + 1] - m.shape.row_first[i]) {
+    waiting_ = 0;
+    for (int i = 0; i < m.rows;) {
+      const int row = m.row(i);
+      switch (m.shape.row_first[row + 1] - m.shape.row_first[row]) {
         case 1:
-          fill_row<1>(matrix, i);
+          fill_rows<1, 1>(matrix, i++);
           break;
         case 2:
-          fill_row<2>(matrix, i);
+          fill_rows<2, 1>(matrix, i++);
           break;
         case 3:
-          fill_row<3>(matrix, i);
+          fill_rows<3, 1>(matrix, i++);
           break;
         default:
-          fill_row<0>(matrix, i);
+          if (i + 1 < m.rows && same_columns(row, m.row(i + 1))) {
+            fill_rows<0, 2>(matrix, i);
+            i += 2;
+          } else {
+            fill_rows<0, 1>(matrix, i++);
+          }
       }
     }
   }
 
   /// x := P^-1 x
   CAROM_CALL void solve(const Memory& x) const {
+    if (diagonal_) {
+      for (int j = 0; j < variables(); ++j) x[j] = x[j] * parts_.pivot_inverse[j];
+      return;
+    }
     const SingleLane lane;
     solve_symmetric<V, N>(lane, variables(), parts_.factor, parts_.pivot_inverse, x);
   }
 
-  /// Entry (index, index) with an outstanding change.
-  template <bool Waiting>
-  CAROM_INLINE V diagonal(V index, const Change& waiting) const {
-    V diagonal = Entry::take(parts_.table, triangle_of(index) + index);
-    if constexpr (Waiting) {
-      const V entry = Entry::take(waiting.column, index);
-      diagonal = fused(entry, entry * waiting.down, diagonal);
+  /// Entry (index, index) as it is after the changes that wait.
+  CAROM_INLINE V diagonal(V index) const {
+    const Parts& m = parts_;
+    V diagonal = Entry::take(m.table, triangle_of(index) + index);
+    for (int w = 0; w < waiting_; ++w) {
+      const V entry = Entry::take(waiting(w), index);
+      diagonal = fused(entry, entry * m.down[w], diagonal);
     }
     return diagonal;
   }
 
-  /// Column `index` of the table with an outstanding change.
-  template <bool Waiting>
-  CAROM_INLINE void take_column(V index, const Change& waiting, const Memory& column) const {
-    const Parts m = parts_;
+  /// Column `index`, likewise, into column().
+  CAROM_INLINE void take_column(V index) const {
+    const Parts& m = parts_;
+    const Memory column = this->column();
     const V start = triangle_of(index);
-    V factor(0.0);
-    if constexpr (Waiting) factor = Entry::take(waiting.column, index) * waiting.down;
     V row(0.0);
     for (int i = 0; i < m.rows; ++i) {
       // The larger one is the one in the lower half.
       const V at = larger(V(static_cast<double>(triangle(i))) + index, start + row);
-      V entry = Entry::take(m.table, at);
-      if constexpr (Waiting) entry = fused(waiting.column[i], factor, entry);
-      column[i] = entry;
+      column[i] = Entry::take(m.table, at);
       row = row + V(1.0);
     }
+    for (int w = 0; w < waiting_; ++w) {
+      const Memory other = waiting(w);
+      const V factor = Entry::take(other, index) * m.down[w];
+      for (int i = 0; i < m.rows; ++i) column[i] = fused(other[i], factor, column[i]);
+    }
   }
+  /// Of the pivot that is next.
+  CAROM_INLINE Memory column() const { return waiting(waiting_); }
 
-  /// What a pivot on (index, index) leaves to change: T - c c' / p turns row and column `index`
-  /// into sign c / p if there c is p - sign, and the pivot into -1 / p if 2 sign is taken off
-  /// before. sign: 1 for a row that enters, -1 for one that leaves. Only where `on`.
-  CAROM_INLINE void begin_pivot(MaskOf<V> on, V index, V sign, Change& change) const {
-    const V pivot = Entry::take(change.column, index);
+  /// The change of a pivot on (index, index), column() being that of `index`, from now on waits.
+  /// T - c c' / p turns row and column `index` into sign c / p if there c is p - sign, and the
+  /// pivot into -1 / p if 2 sign is taken off before. sign: 1 for a row that enters, -1 for one
+  /// that leaves. Only where `on`.
+  CAROM_INLINE void pivot(MaskOf<V> on, V index, V sign) {
+    const Parts& m = parts_;
+    const Memory column = this->column();
+    const V pivot = Entry::take(column, index);
     const V place = triangle_of(index) + index;
-    const Memory table = parts_.table;
-    Entry::put(table, on, place, fused(V(-2.0), sign, Entry::take(table, place)));
-    Entry::put(change.column, on, index, pivot - sign);
-    change.down = select(on, V(-1.0) / pivot, V(0.0));
+    Entry::put(m.table, on, place, fused(V(-2.0), sign, Entry::take(m.table, place)));
+    Entry::put(column, on, index, pivot - sign);
+    m.down[waiting_] = select(on, V(-1.0) / pivot, V(0.0));
+    if (++waiting_ == kWaitingPivots) change<kWaitingPivots>();
+  }
+  /// Leaves nothing that waits.
+  CAROM_INLINE void end_pivots() {
+    static_assert(kWaitingPivots == 2);
+    if (waiting_ == 1) change<1>();
   }
 
-  template <bool Both>
-  CAROM_INLINE void change(const Change& one, const Change& two) const {
-    constexpr int kBlock = 8;
-    const int rows = parts_.rows;
-    int j = 0;
-    for (; j + kBlock <= rows; j += kBlock) change_columns<Both, kBlock>(one, two, j);
-    for (; j < rows; ++j) change_columns<Both, 1>(one, two, j);
-  }
   /// to := T from, symmetric as the table is.
   CAROM_INLINE void multiply(const Memory& from, const Memory& to) const {
     const Parts m = parts_;
@@ -211,11 +303,35 @@ class QpPivotTable {
 
  private:
   static constexpr double kDefinite = 1e-13;  // smallest pivot of P relative to its diagonal
+  static constexpr double kDependent = 1e-9;  // of an equation, what those before it leave
 
   struct Parts : QpPivotTableLayout<Memory> {
     QpShape shape;
-    int n, rows;
+    int n;
+    int rows;  ///< of the table
+
+    [[nodiscard]] CAROM_INLINE int row(int i) const { return shape.inequality_row[i]; }
   };
+
+  static constexpr int kSums = 4;  // at once: they share what they are made of
+
+  [[nodiscard]] CAROM_INLINE Memory waiting(int w) const {
+    return parts_.waiting + w * parts_.rows;
+  }
+
+  CAROM_INLINE void factorise() const {
+    const Parts& m = parts_;
+    const int n = variables();
+    if (diagonal_) {
+      for (int j = 0; j < n; ++j) {
+        const V pivot = m.factor[j * n + j];
+        m.pivot_inverse[j] = select(pivot > V(0.0), V(1.0) / pivot, V(0.0));
+      }
+      return;
+    }
+    const SingleLane lane;
+    factor_symmetric<V, N>(lane, n, m.factor, m.pivot_inverse, V(0.0));
+  }
 
   static CAROM_INLINE constexpr int triangle(int i) { return i * (i + 1) / 2; }
   static CAROM_INLINE V triangle_of(V index) { return V(0.5) * fused(index, index, index); }
@@ -236,116 +352,252 @@ class QpPivotTable {
     }
   }
 
-  /// Column j of K; Size: at least what it has from its diagonal on, and just that if N is known.
+  /// Row i of K, and D^-1 times it in `inverse`, with zeros after the diagonal as far as blocks of
+  /// kSums read them.
+  CAROM_INLINE void invert_row(int i) const {
+    const Parts& m = parts_;
+    const int n = variables();
+    int j = 0;
+    for (; j + kSums <= i; j += kSums) invert_entries<kSums>(i, j);
+    for (; j < i; ++j) invert_entries<1>(i, j);
+    m.through[i * n + i] = V(1.0);
+    m.inverse[i * n + i] = m.pivot_inverse[i];
+    for (int k = i + 1; k < n && k < i + kSums; ++k) {
+      m.through[i * n + k] = V(0.0);
+      m.inverse[i * n + k] = V(0.0);
+    }
+  }
+  template <int Sums>
+  CAROM_INLINE void invert_entries(int i, int first) const {
+    const Parts& m = parts_;
+    const int n = variables();
+    V sum[Sums];
+    for (V& s : sum) s = V(0.0);
+    for (int k = first; k < i; ++k) {
+      const V factor = m.factor[k * n + i];
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(-m.inverse[k * n + first + s], factor, sum[s]);
+    }
+    for (int s = 0; s < Sums; ++s) {
+      m.through[i * n + first + s] = sum[s];
+      m.inverse[i * n + first + s] = sum[s] * m.pivot_inverse[i];
+    }
+  }
+  /// Entries (first ..., j) of P^-1, in both halves.
+  template <int Sums>
+  CAROM_INLINE void multiply_rows(int first, int j) const {
+    const Parts& m = parts_;
+    const int n = variables();
+    V sum[Sums];
+    for (V& s : sum) s = V(0.0);
+    for (int k = first; k < n; ++k) {
+      const V value = m.inverse[k * n + j];
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(value, m.through[k * n + first + s], sum[s]);
+    }
+    for (int s = 0; s < Sums; ++s) {
+      m.inverse[(first + s) * n + j] = sum[s];
+      m.inverse[j * n + first + s] = sum[s];
+    }
+  }
+
+  /// Column j of K, with Size entries from its diagonal on.
   template <int Size>
   CAROM_INLINE void invert_column(int j) const {
     const Parts m = parts_;
-    const int n = variables();
-    const int size = N > 0 ? Size : n - j;
     V column[Size];
     column[0] = V(1.0);
-    for (int i = 1; i < size; ++i) column[i] = V(0.0);
-    for (int k = 0; k < size; ++k) {
+    for (int i = 1; i < Size; ++i) column[i] = V(0.0);
+    for (int k = 0; k < Size; ++k) {
       const V value = -(column[k] * m.pivot_inverse[j + k]);
-      const Memory factor = m.factor + ((j + k) * n + j);
-      for (int i = k + 1; i < size; ++i) column[i] = fused(value, factor[i], column[i]);
+      const Memory factor = m.factor + ((j + k) * N + j);
+      for (int i = k + 1; i < Size; ++i) column[i] = fused(value, factor[i], column[i]);
     }
-    for (int i = 0; i < size; ++i) m.through[(j + i) * n + j] = column[i];
+    for (int i = 0; i < Size; ++i) m.through[(j + i) * N + j] = column[i];
   }
   /// Column j of P^-1, both halves of it.
   template <int Size>
   CAROM_INLINE void multiply_column(int j) const {
     const Parts m = parts_;
-    const int n = variables();
-    const int size = N > 0 ? Size : n - j;
     V column[Size];
-    for (int i = 0; i < size; ++i) column[i] = V(0.0);
-    for (int k = 0; k < size; ++k) {
-      const Memory row = m.through + ((j + k) * n + j);
+    for (int i = 0; i < Size; ++i) column[i] = V(0.0);
+    for (int k = 0; k < Size; ++k) {
+      const Memory row = m.through + ((j + k) * N + j);
       const V value = row[0] * m.pivot_inverse[j + k];
       for (int i = 0; i <= k; ++i) column[i] = fused(value, row[i], column[i]);
     }
-    for (int i = 0; i < size; ++i) {
-      m.inverse[j * n + j + i] = column[i];
-      m.inverse[(j + i) * n + j] = column[i];
+    for (int i = 0; i < Size; ++i) {
+      m.inverse[j * N + j + i] = column[i];
+      m.inverse[(j + i) * N + j] = column[i];
     }
   }
 
-  static constexpr int kSums = 4;  // at once: they share what they are made of
-
-  /// Count: of the row's nonzero entries where it is known in advance, or 0.
-  template <int Count, class Data>
-  CAROM_INLINE void fill_row(const Data& matrix, int i) {
-    const Parts m = parts_;
-    const int n = variables();
-    const int* column = m.shape.column + m.shape.row_first[i];
-    const int count = Count > 0 ? Count : m.shape.row_first[i + 1] - m.shape.row_first[i];
-    V entry[Count > 0 ? Count : (N > 0 ? N : kLargestPivotTableVariables)];
-    for (int t = 0; t < count; ++t) entry[t] = matrix[static_cast<long>(i) * n + column[t]];
-    const Memory mine = m.through + static_cast<long>(i) * n;
-    int first = 0;
-    for (; first + kSums <= n; first += kSums) {
-      take_through<kSums>(entry, column, count, first, mine);
-    }
-    for (; first < n; ++first) take_through<1>(entry, column, count, first, mine);
-    V size(0.0);
-    for (int t = 0; t < count; ++t) size = fused(entry[t], mine[column[t]], size);
-    const V scale = select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
-    m.scale[i] = scale;
-    for (int t = 0; t < count; ++t) entry[t] = entry[t] * scale;
-    for (int j = 0; j < n; ++j) mine[j] = mine[j] * scale;
-    int j = 0;
-    for (; j + kSums <= i + 1; j += kSums) take_products<kSums>(entry, column, count, i, j);
-    for (; j <= i; ++j) take_products<1>(entry, column, count, i, j);
-  }
-  /// to[first ...], Sums numbers of a row of A P^-1: each sum as one by one.
-  template <int Sums>
-  CAROM_INLINE void take_through(const V* entry, const int* column, int count, int first,
-                                 const Memory& to) const {
+  /// Of equation e, numbers first ... of H a, those before it taken out.
+  template <int Sums, class Data>
+  CAROM_INLINE void take_held(const Data& matrix, int e, int first, const Memory& share) const {
+    const Parts& m = parts_;
     const int n = variables();
     V sum[Sums];
     for (V& s : sum) s = V(0.0);
+    over_entries(m.shape.equation_row[e], matrix, [&](int k, V entry) {
+      const Memory from = m.inverse + (k * n + first);
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(entry, from[s], sum[s]);
+    });
+    for (int k = 0; k < e; ++k) {
+      const Memory other = m.held + (static_cast<long>(k) * n + first);
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(share[k], other[s], sum[s]);
+    }
+    for (int s = 0; s < Sums; ++s) m.held[static_cast<long>(e) * n + first + s] = sum[s];
+  }
+  /// Entries (i, first ...) of H, in both halves.
+  template <int Sums>
+  CAROM_INLINE void take_out(int i, int first) const {
+    const Parts& m = parts_;
+    const int n = variables();
+    V sum[Sums];
+    for (int s = 0; s < Sums; ++s) sum[s] = m.inverse[i * n + first + s];
+    for (int e = 0; e < m.shape.equations * n; e += n) {
+      const V value = m.through[e + i];
+      for (int s = 0; s < Sums; ++s) sum[s] = fused(value, m.held[e + first + s], sum[s]);
+    }
+    for (int s = 0; s < Sums; ++s) {
+      m.inverse[i * n + first + s] = sum[s];
+      m.inverse[(first + s) * n + i] = sum[s];
+    }
+  }
+
+  /// scale, where it is not to be had from `through`.
+  template <class Data>
+  CAROM_INLINE void measure(const Data& matrix) const {
+    const Parts m = parts_;
+    const int n = variables();
+    for (int i = 0; i < m.rows; ++i) {
+      V size(0.0);
+      const int row = m.row(i);
+      over_entries(row, matrix, [&](int k, V entry) {
+        size = fused(entry, row_times(row, matrix, m.inverse + k * n), size);
+      });
+      m.scale[i] = scale_of(size);
+    }
+  }
+  static CAROM_INLINE V scale_of(V size) {
+    return select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
+  }
+
+  [[nodiscard]] CAROM_INLINE bool same_columns(int row, int other) const {
+    const QpShape& shape = parts_.shape;
+    const int* mine = shape.column + shape.row_first[row];
+    const int* its = shape.column + shape.row_first[other];
+    const int count = shape.row_first[row + 1] - shape.row_first[row];
+    if (shape.row_first[other + 1] - shape.row_first[other] != count) return false;
+    for (int t = 0; t < count; ++t) {
+      if (mine[t] != its[t]) return false;
+    }
+    return true;
+  }
+
+  /// Inequalities i ..., which share their columns. Count: of a row's nonzero entries where it is
+  /// known in advance, or 0.
+  template <int Count, int Rows, class Data>
+  CAROM_INLINE void fill_rows(const Data& matrix, int i) {
+    const Parts m = parts_;
+    const int n = variables();
+    const int* column = m.shape.column + m.shape.row_first[m.row(i)];
+    const int count =
+        Count > 0 ? Count : m.shape.row_first[m.row(i) + 1] - m.shape.row_first[m.row(i)];
+    RowEntries<Count, Rows> entries;
+    for (int r = 0; r < Rows; ++r) {
+      const long row = static_cast<long>(m.row(i + r)) * n;
+      for (int t = 0; t < count; ++t) entries.of[t][r] = matrix[row + column[t]];
+    }
+    const int whole = n / kSums * kSums;
+    for (int j = 0; j < whole; j += kSums) take_through<kSums>(entries, column, count, i, j);
+    for (int j = whole; j < n; ++j) take_through<1>(entries, column, count, i, j);
+    for (int r = 0; r < Rows; ++r) {
+      const Memory mine = m.through + static_cast<long>(i + r) * n;
+      if (m.shape.equations == 0) {
+        V size(0.0);
+        for (int t = 0; t < count; ++t) size = fused(entries.of[t][r], mine[column[t]], size);
+        m.scale[i + r] = scale_of(size);
+      }
+      const V scale = m.scale[i + r];
+      for (int t = 0; t < count; ++t) entries.of[t][r] = entries.of[t][r] * scale;
+      for (int j = 0; j < n; ++j) mine[j] = mine[j] * scale;
+    }
+    int j = 0;
+    for (; j + kSums <= i + Rows; j += kSums) take_products<kSums>(entries, column, count, i, j);
+    for (; j < i + Rows; ++j) take_products<1>(entries, column, count, i, j);
+  }
+  template <int Count, int Rows>
+  struct RowEntries {
+    V of[Count > 0 ? Count : (N > 0 ? N : kLargestPivotTableVariables)][Rows];
+  };
+
+  /// Of rows i ... of A H the numbers first ...: each sum as one by one.
+  template <int Sums, int Count, int Rows>
+  CAROM_INLINE void take_through(const RowEntries<Count, Rows>& entries, const int* column,
+                                 int count, int i, int first) const {
+    const int n = variables();
+    V sum[Rows][Sums];
+    for (auto& row : sum) {
+      for (V& s : row) s = V(0.0);
+    }
     for (int t = 0; t < count; ++t) {
       const Memory from = parts_.inverse + (column[t] * n + first);
-      for (int s = 0; s < Sums; ++s) sum[s] = fused(entry[t], from[s], sum[s]);
-    }
-    for (int s = 0; s < Sums; ++s) to[first + s] = sum[s];
-  }
-  /// Entries (i, first ...) of the table, likewise.
-  template <int Sums>
-  CAROM_INLINE void take_products(const V* entry, const int* column, int count, int i,
-                                  int first) const {
-    const int n = variables();
-    const Memory other = parts_.through + static_cast<long>(first) * n;
-    V sum[Sums];
-    for (V& s : sum) s = V(0.0);
-    for (int t = 0; t < count; ++t) {
       for (int s = 0; s < Sums; ++s) {
-        sum[s] = fused(entry[t], other[static_cast<long>(s) * n + column[t]], sum[s]);
+        for (int r = 0; r < Rows; ++r) sum[r][s] = fused(entries.of[t][r], from[s], sum[r][s]);
       }
     }
-    for (int s = 0; s < Sums; ++s) parts_.table[triangle(i) + first + s] = sum[s];
+    for (int r = 0; r < Rows; ++r) {
+      const Memory to = parts_.through + (static_cast<long>(i + r) * n + first);
+      for (int s = 0; s < Sums; ++s) to[s] = sum[r][s];
+    }
+  }
+  /// Entries (i ..., first ...) of the table's lower half, likewise.
+  template <int Sums, int Count, int Rows>
+  CAROM_INLINE void take_products(const RowEntries<Count, Rows>& entries, const int* column,
+                                  int count, int i, int first) const {
+    const int n = variables();
+    const Memory other = parts_.through + static_cast<long>(first) * n;
+    V sum[Rows][Sums];
+    for (auto& row : sum) {
+      for (V& s : row) s = V(0.0);
+    }
+    for (int t = 0; t < count; ++t) {
+      for (int s = 0; s < Sums; ++s) {
+        const V its = other[static_cast<long>(s) * n + column[t]];
+        for (int r = 0; r < Rows; ++r) sum[r][s] = fused(entries.of[t][r], its, sum[r][s]);
+      }
+    }
+    for (int r = 0; r < Rows; ++r) {
+      for (int s = 0; s < Sums && first + s <= i + r; ++s) {
+        parts_.table[triangle(i + r) + first + s] = sum[r][s];
+      }
+    }
   }
 
-  template <bool Both, int Count>
-  CAROM_INLINE void change_columns(const Change& one, const Change& two, int first) const {
+  /// The Waiting changes that wait, into the table.
+  template <int Waiting>
+  CAROM_INLINE void change() {
+    constexpr int kBlock = 8;
+    const int rows = parts_.rows;
+    int j = 0;
+    for (; j + kBlock <= rows; j += kBlock) change_columns<Waiting, kBlock>(j);
+    for (; j < rows; ++j) change_columns<Waiting, 1>(j);
+    waiting_ = 0;
+  }
+  template <int Waiting, int Count>
+  CAROM_INLINE void change_columns(int first) const {
     const Parts m = parts_;
-    const Memory a = one.column;
-    const Memory b = two.column;
-    V right_a[Count];
-    V right_b[Count];
-    for (int c = 0; c < Count; ++c) {
-      right_a[c] = a[first + c] * one.down;
-      if constexpr (Both) right_b[c] = b[first + c] * two.down;
+    V right[Waiting][Count];
+    for (int w = 0; w < Waiting; ++w) {
+      for (int c = 0; c < Count; ++c) right[w][c] = waiting(w)[first + c] * m.down[w];
     }
     const auto change = [&](int i, int count) {
-      const V left_a = a[i];
-      V left_b(0.0);
-      if constexpr (Both) left_b = b[i];
       const Memory row = m.table + (triangle(i) + first);
+      V left[Waiting];
+      for (int w = 0; w < Waiting; ++w) left[w] = waiting(w)[i];
       for (int c = 0; c < count; ++c) {
-        V entry = fused(left_a, right_a[c], row[c]);
-        if constexpr (Both) entry = fused(left_b, right_b[c], entry);
+        V entry = row[c];
+        for (int w = 0; w < Waiting; ++w) entry = fused(left[w], right[w][c], entry);
         row[c] = entry;
       }
     };
@@ -354,6 +606,8 @@ class QpPivotTable {
   }
 
   Parts parts_;
+  bool diagonal_ = false;  ///< whether P is, in all lanes
+  int waiting_ = 0;
 };
 
 }  // namespace carom::kernels
