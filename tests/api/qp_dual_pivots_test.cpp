@@ -178,6 +178,70 @@ TEST(QpDualPivots, SameBitsAsAnySizeAndSparsity) {
   EXPECT_GE(taken, 20);
 }
 
+// Control with states: the plant as equations, bounds on all, P diagonal. The last problem has
+// wide bounds: no row is left to enter.
+TEST(QpDualPivots, EquationsHoldFromTheStart) {
+  constexpr std::size_t kSteps = 4, kStates = 3, kEach = 4;  // one input and three states a step
+  constexpr std::size_t kRows = kSteps * kStates + kSteps * kEach;
+  constexpr std::size_t kUnknowns = kSteps * kEach;
+  constexpr std::size_t kProblems = 19;
+  QpFlavour flavour;
+  flavour.variables = kUnknowns;
+  flavour.rows = kRows;
+  QpBatch batch = random_qps(flavour, kProblems, 35);  // whose numbers make the plants
+  for (std::size_t p = 0; p < kProblems; ++p) {
+    double* hessian = batch.hessian.data() + p * kUnknowns * kUnknowns;
+    double* matrix = batch.matrix.data() + p * kRows * kUnknowns;
+    double* lower = batch.lower.data() + p * kRows;
+    double* upper = batch.upper.data() + p * kRows;
+    const std::vector<double> plant(matrix, matrix + kStates * kUnknowns);
+    std::fill_n(hessian, kUnknowns * kUnknowns, 0.0);
+    std::fill_n(matrix, kRows * kUnknowns, 0.0);
+    std::fill_n(batch.vector.data() + p * kUnknowns, kUnknowns, 0.0);
+    for (std::size_t j = 0; j < kUnknowns; ++j) {
+      hessian[j * kUnknowns + j] = j % kEach == 0 ? 0.1 : 1.0;
+      matrix[(kSteps * kStates + j) * kUnknowns + j] = 1.0;
+      const double limit = p + 1 == kProblems ? 1e3 : j % kEach == 0 ? 0.3 : 2.0;
+      lower[kSteps * kStates + j] = -limit;
+      upper[kSteps * kStates + j] = limit;
+    }
+    for (std::size_t i = 0; i < kSteps * kStates; ++i) {
+      const std::size_t step = i / kStates, state = i % kStates;
+      double* row = matrix + i * kUnknowns;
+      const double* of = plant.data() + state * kUnknowns;
+      row[step * kEach] = of[0];
+      row[step * kEach + 1 + state] = -1.0;
+      for (std::size_t k = 0; k < kStates && step > 0; ++k) {
+        row[(step - 1) * kEach + 1 + k] = 0.3 * of[1 + k];
+      }
+      lower[i] = upper[i] = step == 0 ? of[5] : 0.0;
+    }
+  }
+  const QpResult result = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  int entered = 0;
+  for (std::size_t p = 0; p < kProblems; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(to_string(result.status.host()[p]), "solved");
+    EXPECT_EQ(result.method.host()[p], QpMethod::active_set);
+    const test::PlainKkt kkt = test::plain_kkt(batch, result, static_cast<std::int64_t>(p));
+    EXPECT_LE(kkt.primal, 1e-13);
+    EXPECT_LE(kkt.dual, 1e-13);
+    EXPECT_LE(kkt.gap, 1e-13);
+    entered += result.iterations.host()[p];
+  }
+  EXPECT_EQ(result.iterations.host()[kProblems - 1], 0);
+  EXPECT_GT(entered, 0);
+  // Beside a neighbour whose P is not diagonal and whose first equation is an interval.
+  batch.hessian.data()[1] = batch.hessian.data()[kUnknowns] = 0.01;
+  batch.lower.data()[0] -= 1.0;
+  const QpResult other = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+  EXPECT_EQ(test::first_difference(result.solution, kUnknowns, other.solution, kUnknowns,
+                                   (kProblems - 1) * kUnknowns),
+            -1);
+  EXPECT_EQ(test::first_difference(result.dual, kRows, other.dual, kRows, (kProblems - 1) * kRows),
+            -1);
+}
+
 TEST(QpDualPivots, DependentRowsAndEquations) {
   // x + y = 1 three times over, of which the last may contradict, and a cone's corner of five rows.
   QpBatch batch;
