@@ -81,6 +81,7 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
 
   CAROM_HOST_DEVICE PathProgress advance() {
     const int column = column_of(driving_);
+    ready(column);
     const ArgMin<Real> first = first_event(column);
     // t wins a tie.
     const Real to_zero = step_to(linear(time_id(), column));
@@ -107,6 +108,12 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
   template <class Matrix>
   CAROM_HOST_DEVICE bool correct(const Matrix& delassus, const double* u, double* impulse) {
     if (!basic_in_time()) return false;
+    if (late()) {
+      for (int p = 0; p < rows_; ++p) {
+        const int place = int_at_.place[velocity_of(p)];
+        if (place >= rows_) ready(place - rows_);
+      }
+    }
     lanes_.for_each(rows_, [&](int p) {
       const int place = int_at_.place[velocity_of(p)];
       at_.pivot_column[p] = place < rows_ ? kReal0 : velocity_left(p, delassus, u, impulse);
@@ -149,9 +156,9 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
       Base::corner_basis, Base::cover, Base::direction_, Base::drive, Base::driving_,
       Base::driving_value_, Base::fill_tableau, Base::first_event, Base::friction_, Base::int_at_,
       Base::kMostEvents, Base::kRateTolerance, Base::kReal0, Base::kTangents, Base::lanes_,
-      Base::linear, Base::m_, Base::max_impulse_, Base::mu, Base::pivot, Base::polygon_,
-      Base::rows_, Base::set, Base::step_to, Base::tangent_pair, Base::time_id, Base::turn_corner,
-      Base::velocity_of;
+      Base::late, Base::linear, Base::m_, Base::make_room, Base::max_impulse_, Base::mu,
+      Base::pivot, Base::polygon_, Base::ready, Base::rows_, Base::set, Base::step_to,
+      Base::tangent_pair, Base::time_id, Base::turn_corner, Base::velocity_of;
   static constexpr Real kTieTolerance = Real(sizeof(Real) == 8 ? 1e-13 : 1e-6);
 
   /// Along the first line, from t = start.
@@ -191,6 +198,7 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
 
   CAROM_HOST_DEVICE bool change_mode(int contact, int event, int column) {
     [[maybe_unused]] const int driven = driving_;
+    make_room();
     const int leaving = event < kNormalEvents
                             ? normal_leaving(contact, event)
                             : this->prepare_tangent(contact, event - kNormalEvents, column);

@@ -11,28 +11,14 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
   using Base = Tableau<Dim, Real, Lanes>;
 
  protected:
-  using Base::at, Base::at_, Base::column_of, Base::columns_, Base::driving_, Base::edge_length,
-      Base::exchange_places, Base::int_at_, Base::kReal0, Base::kTangents, Base::lanes_,
-      Base::linear, Base::mu, Base::polygon_, Base::row_entry, Base::rows_, Base::set,
-      Base::tangent_pair, Base::velocity_of;
+  using Base::at, Base::at_, Base::column_of, Base::columns_, Base::combine, Base::corner_basis,
+      Base::driving_, Base::edge_length, Base::exchange_places, Base::int_at_, Base::kReal0,
+      Base::kTangents, Base::lanes_, Base::linear, Base::mu, Base::polygon_, Base::ready,
+      Base::rows_, Base::set, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
-  /// Column c of the basis E_j of a tangential impulse relative to corner j.
-  CAROM_INLINE void corner_basis(int j, Real (&basis)[kTangents][kTangents]) const {
-    if constexpr (Dim == 2) {
-      basis[0][0] = static_cast<Real>(-polygon_.direction[j][0]);
-    } else {
-      const int previous = j == 0 ? polygon_.count - 1 : j - 1;
-      basis[0][0] = static_cast<Real>(polygon_.along[j][0]);
-      basis[1][0] = static_cast<Real>(polygon_.along[j][1]);
-      basis[0][1] = static_cast<Real>(-polygon_.along[previous][0]);
-      basis[1][1] = static_cast<Real>(-polygon_.along[previous][1]);
-    }
-  }
-
   /// change = E_to^-1 E_from, offset = E_to^-1 (d_from - d_to).
-  CAROM_INLINE void corner_change(int from, int to, Real (&change)[kTangents][kTangents],
-                                  Real (&offset)[kTangents]) const {
+  CAROM_INLINE void corner_change(int from, int to, Real (&change)[2][2], Real (&offset)[2]) const {
     Real source[kTangents][kTangents];
     Real target[kTangents][kTangents];
     corner_basis(from, source);
@@ -61,26 +47,26 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     const int row = int_at_.place[force];
     relabel_velocity(contact, active, other);
     const Real value = fused(length, linear(contact, 0).value, -at_.x[row]);
-    const Real turn = static_cast<Real>(polygon_.turn);
-    const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
-    lanes_.for_each(columns_, [&](int j) {
-      at(row, j) =
-          fused(length, row_entry(contact, j), -at(row, j)) + (j == other_column ? turn : kReal0);
-      if (j == 0) at_.x[row] = value;
-    });
+    Change<Real> far_end{};
+    far_end.row = row;
+    far_end.place[2] = int_at_.place[contact];
+    far_end.scale = length;
+    far_end.turn = static_cast<Real>(polygon_.turn);
+    far_end.other = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
+    this->template change_rows<ChangeKind::far_end>(far_end, [&] { at_.x[row] = value; });
     swap_pair(contact, active, other);
   }
 
   /// The same where the driving force itself arrives at the far end: its column passes to the
   /// force measured from there, whose row this gives.
   CAROM_HOST_DEVICE void give_far_end(int contact, int other, int column) {
-    const Real length = mu(contact) * edge_length();
-    const Real turn = static_cast<Real>(polygon_.turn);
-    const int other_column = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
-    lanes_.for_each(columns_, [&](int j) {
-      at_.pivot_row[j] = fused(length, row_entry(contact, j), j == column ? Real(-1) : kReal0) +
-                         (j == other_column ? turn : kReal0);
-    });
+    Change<Real> far_end{};
+    far_end.own = column;
+    far_end.place[2] = int_at_.place[contact];
+    far_end.scale = mu(contact) * edge_length();
+    far_end.turn = static_cast<Real>(polygon_.turn);
+    far_end.other = Dim == 2 ? -1 : column_of(tangent_pair(contact, other));
+    this->template give_row<ChangeKind::far_end_given>(far_end);
   }
 
   /// Velocities seen from the far end: w_active' = w_other + turn w_active, w_other' = -w_active.
@@ -91,7 +77,9 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     const int other_place =
         Dim == 2 ? -1 : int_at_.place[velocity_of(tangent_pair(contact, other))];
     const Real turn = static_cast<Real>(polygon_.turn);
+    ready(column);
     if (Dim == 3 && other_place >= rows_) {
+      ready(other_place - rows_);
       lanes_.for_each(rows_, [&](int i) {
         at(i, column) = fused(turn, at(i, other_place - rows_), -at(i, column));
       });
@@ -128,16 +116,18 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
     velocity_against(contact, basis, against);
     const int to = nearest_direction<Dim>(polygon_, against);
     if (to == from) return;
-    Real change[kTangents][kTangents];  // E_from^-1 E_to
-    Real offset[kTangents];             // E_from^-1 (d_to - d_from)
+    Change<Real> turned{};
+    auto& change = turned.matrix;  // E_from^-1 E_to
+    auto& offset = turned.vector;  // E_from^-1 (d_to - d_from)
     corner_change(to, from, change, offset);
     const Real friction = mu(contact);
     const int normal_column = column_of(contact);
     int column[kTangents];
-    int row[kTangents];
+    ready(normal_column);
     for (int c = 0; c < kTangents; ++c) {
       column[c] = column_of(tangent_pair(contact, c));
-      row[c] = int_at_.place[velocity_of(tangent_pair(contact, c))];
+      ready(column[c]);
+      turned.place[c] = int_at_.place[velocity_of(tangent_pair(contact, c))];
     }
     // lambda_t = mu lambda_n d_from + E_from a_from = mu lambda_n d_to + E_to a_to.
     lanes_.for_each(rows_, [&](int i) {
@@ -152,22 +142,8 @@ class Corners : protected Tableau<Dim, Real, Lanes> {
       }
       at(i, normal_column) = sum;
     });
-    const auto combine = [&](auto&& entry) {
-      Real old[kTangents];
-      for (int c = 0; c < kTangents; ++c) old[c] = entry(c);
-      for (int c = 0; c < kTangents; ++c) {
-        Real sum = kReal0;
-        for (int d = 0; d < kTangents; ++d) sum = fused(change[d][c], old[d], sum);
-        entry(c) = sum;
-      }
-    };
-    lanes_.for_each(columns_ + 1, [&](int j) {
-      if (j < columns_) {
-        combine([&](int c) -> Real& { return at(row[c], j); });
-      } else {
-        combine([&](int c) -> Real& { return at_.x[row[c]]; });
-      }
-    });
+    this->template change_rows<ChangeKind::corner>(
+        turned, [&] { combine(turned, [&](int c) -> Real& { return at_.x[turned.place[c]]; }); });
     set(int_at_.corner, contact, to);
   }
 

@@ -13,9 +13,9 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
  protected:
   using Base::at, Base::at_, Base::column_of, Base::columns_, Base::corner_basis,
       Base::corner_change, Base::drive, Base::driving_, Base::edge_length, Base::far_end_basic,
-      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::linear, Base::mu,
-      Base::polygon_, Base::put, Base::relabel_velocity, Base::row_entry, Base::rows_, Base::set,
-      Base::swap_pair, Base::tangent_pair, Base::velocity_of;
+      Base::give_far_end, Base::int_at_, Base::kTangents, Base::lanes_, Base::late, Base::linear,
+      Base::mu, Base::polygon_, Base::put, Base::ready, Base::relabel_velocity, Base::rows_,
+      Base::set, Base::swap_pair, Base::tangent_pair, Base::velocity_of;
   using Base::Base;
 
   /// Calls visit(event, slack) for the tangential events of a contact that carries an impulse.
@@ -129,19 +129,24 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
  private:
   /// A sticking impulse that reaches edge `to` is measured from that edge's corner, where b = 0.
   struct Turn {
-    Real change[kTangents][kTangents];
-    Real offset[kTangents];
+    Change<Real> change;
     Real force[kTangents];  ///< a and b from there
   };
   CAROM_INLINE Turn turn_to(int contact, int to, int column) const {
-    Turn turn;
-    corner_change(int_at_.corner[contact], to, turn.change, turn.offset);
+    Turn turn{};
+    corner_change(int_at_.corner[contact], to, turn.change.matrix, turn.change.vector);
+    turn.change.scale = mu(contact);
+    turn.change.own = column;
+    turn.change.place[0] = int_at_.place[tangent_pair(contact, 0)];
+    turn.change.place[1] = int_at_.place[tangent_pair(contact, 1)];
+    turn.change.place[2] = int_at_.place[contact];
+    const auto& matrix = turn.change.matrix;
     const Real a = linear(tangent_pair(contact, 0), column).value;
     const Real b = linear(tangent_pair(contact, 1), column).value;
     const Real normal = linear(contact, column).value;
     for (int c = 0; c < kTangents; ++c) {
-      turn.force[c] = fused(turn.change[c][0], a, turn.change[c][1] * b) +
-                      mu(contact) * turn.offset[c] * normal;
+      turn.force[c] =
+          fused(matrix[c][0], a, matrix[c][1] * b) + mu(contact) * turn.change.vector[c] * normal;
     }
     return turn;
   }
@@ -150,41 +155,30 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
   CAROM_INLINE void turn_velocities(int contact, const Turn& turn) {
     const int wa_column = column_of(velocity_of(tangent_pair(contact, 0)));
     const int wb_column = column_of(velocity_of(tangent_pair(contact, 1)));
+    ready(wa_column);
+    ready(wb_column);
+    const auto& matrix = turn.change.matrix;
     lanes_.for_each(rows_, [&](int i) {
       const Real wa = at(i, wa_column);
       const Real wb = at(i, wb_column);
-      at(i, wa_column) = fused(turn.change[0][0], wa, turn.change[0][1] * wb);
-      at(i, wb_column) = fused(turn.change[1][0], wa, turn.change[1][1] * wb);
+      at(i, wa_column) = fused(matrix[0][0], wa, matrix[0][1] * wb);
+      at(i, wb_column) = fused(matrix[1][0], wa, matrix[1][1] * wb);
     });
   }
 
   CAROM_HOST_DEVICE int prepare_edge(int contact, int edge, int column) {
     const Turn turn = turn_to(contact, edge, column);
-    const Real friction = mu(contact);
     const int a = tangent_pair(contact, 0);
     const int b = tangent_pair(contact, 1);
     if (driving_ == a || driving_ == b) {
       // The driving force's column passes to b of the new corner.
-      lanes_.for_each(columns_, [&](int j) {
-        at_.pivot_row[j] =
-            fused(turn.change[1][0], row_entry(a, j), turn.change[1][1] * row_entry(b, j)) +
-            turn.offset[1] * friction * row_entry(contact, j);
-      });
+      this->template give_row<ChangeKind::edge_given>(turn.change);
       return kRowGiven;
     }
     turn_velocities(contact, turn);
-    const int a_row = int_at_.place[a];
-    const int b_row = int_at_.place[b];
-    lanes_.for_each(columns_, [&](int j) {
-      const Real ra = at(a_row, j);
-      const Real rb = at(b_row, j);
-      const Real rn = friction * row_entry(contact, j);
-      at(a_row, j) = fused(turn.change[0][0], ra, turn.change[0][1] * rb) + turn.offset[0] * rn;
-      at(b_row, j) = fused(turn.change[1][0], ra, turn.change[1][1] * rb) + turn.offset[1] * rn;
-      if (j == 0) {
-        at_.x[a_row] = turn.force[0];
-        at_.x[b_row] = turn.force[1];
-      }
+    this->template change_rows<ChangeKind::edge>(turn.change, [&] {
+      at_.x[turn.change.place[0]] = turn.force[0];
+      at_.x[turn.change.place[1]] = turn.force[1];
     });
     return b;
   }
@@ -195,18 +189,16 @@ class SpatialTangents : protected Start<3, Real, Lanes> {
     if (driving_ == a || driving_ == b) {
       // The basic force's row passes to a.
       const Turn turn = turn_to(contact, edge, column);
-      const Real friction = mu(contact);
-      const int row = int_at_.place[driving_ == a ? b : a];
-      const Real of_basic = driving_ == a ? turn.change[0][1] : turn.change[0][0];
-      const Real of_driving = driving_ == a ? turn.change[0][0] : turn.change[0][1];
-      lanes_.for_each(columns_, [&](int j) {
-        at(row, j) = fused(of_basic, at(row, j), of_driving * at_.pivot_row[j]) +
-                     turn.offset[0] * friction * row_entry(contact, j);
-        if (j == 0) {
-          at_.x[row] = turn.force[0];
-          put(a, row);
-          put(b, rows_ + column);
-        }
+      Change<Real> basic = turn.change;
+      basic.row = int_at_.place[driving_ == a ? b : a];
+      if (driving_ == a) {  // of the basic force, then of the driving one
+        basic.matrix[0][0] = turn.change.matrix[0][1];
+        basic.matrix[0][1] = turn.change.matrix[0][0];
+      }
+      this->template change_rows<ChangeKind::basic>(basic, [&] {
+        at_.x[basic.row] = turn.force[0];
+        put(a, basic.row);
+        put(b, rows_ + column);
       });
       turn_velocities(contact, turn);
     }

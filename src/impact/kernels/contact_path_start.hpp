@@ -15,9 +15,9 @@ class Start : protected Corners<Dim, Real, Lanes> {
 
  protected:
   using Base::at, Base::at_, Base::columns_, Base::corner_basis, Base::int_at_, Base::kByColumns,
-      Base::kPadding, Base::kReal0, Base::kTangents, Base::lanes_, Base::line_, Base::m_,
-      Base::mask_of, Base::max_impulse_, Base::move, Base::mu, Base::polygon_, Base::put,
-      Base::rows_;
+      Base::kept_, Base::kPadding, Base::kReal0, Base::kTangents, Base::lanes_, Base::late,
+      Base::line_, Base::m_, Base::mask_of, Base::matrix_, Base::max_impulse_, Base::move, Base::mu,
+      Base::polygon_, Base::put, Base::ready, Base::rows_;
   using Base::Base;
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
@@ -36,46 +36,10 @@ class Start : protected Corners<Dim, Real, Lanes> {
   /// variables are in its impulse and E the tangential part of it.
   template <class Matrix>
   CAROM_HOST_DEVICE void fill_tableau(const Matrix& delassus, const double* u) {
-    const auto row_of = [&](int contact, int c) {
-      return c == 0 ? contact : m_ + kTangents * contact + c - 1;
-    };
-    lanes_.for_each_2d(m_, m_, [&](int i, int j) {
-      Real force[kTangents][kTangents];
-      corner_basis(int_at_.corner[j], force);
-      Real sliding[kTangents];
-      for (int c = 0; c < kTangents; ++c) {
-        sliding[c] = mu(j) * static_cast<Real>(polygon_.direction[int_at_.corner[j]][c]);
-      }
-      Real response[Dim][Dim];  // of the impulse's components to the force variables
-      for (int r = 0; r < Dim; ++r) {
-        Real from[Dim];
-        for (int c = 0; c < Dim; ++c) {
-          from[c] = static_cast<Real>(entry(delassus, rows_, row_of(i, r), row_of(j, c)));
-        }
-        response[r][0] = fused(from[0], Real(1), kReal0);
-        for (int c = 0; c < kTangents; ++c) {
-          response[r][0] = fused(from[1 + c], sliding[c], response[r][0]);
-        }
-        for (int slot = 0; slot < kTangents; ++slot) {
-          Real sum = kReal0;
-          for (int c = 0; c < kTangents; ++c) sum = fused(from[1 + c], force[c][slot], sum);
-          response[r][1 + slot] = sum;
-        }
-      }
-      Real velocity[kTangents][kTangents];
-      corner_basis(int_at_.corner[i], velocity);
-      for (int c = 0; c < Dim; ++c) {
-        const int column = row_of(j, c);
-        at(i, column) = response[0][c];
-        for (int slot = 0; slot < kTangents; ++slot) {
-          Real sum = kReal0;
-          for (int r = 0; r < kTangents; ++r) {
-            sum = fused(velocity[r][slot], response[1 + r][c], sum);
-          }
-          at(row_of(i, 1 + slot), column) = sum;
-        }
-      }
-    });
+    if constexpr (kByColumns) {
+      if (late()) fill_later(delassus);
+    }
+    if (!late()) lanes_.for_each_2d(m_, m_, [&](int i, int j) { fill_block(delassus, i, j); });
     lanes_.for_each(rows_, [&](int i) {
       Real value = kReal0;
       if (i < m_) {
@@ -104,11 +68,13 @@ class Start : protected Corners<Dim, Real, Lanes> {
     if constexpr (kByColumns) {
       for (int i = 0; i < line_; ++i) at_.above[i] = kReal0;
       for (int i = rows_; i < line_; ++i) at_.x[i] = kReal0;
-      for (int j = 0; j < rows_; ++j) {
+      for (int j = 0; !late() && j < rows_; ++j) {
         for (int i = rows_; i < line_; ++i) at(i, j) = kReal0;
       }
       for (int j = 0; j < m_; ++j) {
-        if (int_at_.normal[j] == kFull) move(static_cast<Real>(max_impulse_[j]), j);
+        if (int_at_.normal[j] != kFull) continue;
+        ready(j);
+        move(static_cast<Real>(max_impulse_[j]), j);
       }
     }
   }
@@ -146,6 +112,59 @@ class Start : protected Corners<Dim, Real, Lanes> {
   }
 
  private:
+  /// Contact j's impulse in the velocities of contact i: E' A F.
+  template <class Matrix>
+  CAROM_INLINE void fill_block(const Matrix& delassus, int i, int j) {
+    Real force[kTangents][kTangents];
+    corner_basis(int_at_.corner[j], force);
+    Real sliding[kTangents];
+    for (int c = 0; c < kTangents; ++c) {
+      sliding[c] = mu(j) * static_cast<Real>(polygon_.direction[int_at_.corner[j]][c]);
+    }
+    Real response[Dim][Dim];  // of the impulse's components to the force variables
+    for (int r = 0; r < Dim; ++r) {
+      Real from[Dim];
+      for (int c = 0; c < Dim; ++c) {
+        from[c] = static_cast<Real>(entry(delassus, rows_, row_of(i, r), row_of(j, c)));
+      }
+      response[r][0] = fused(from[0], Real(1), kReal0);
+      for (int c = 0; c < kTangents; ++c) {
+        response[r][0] = fused(from[1 + c], sliding[c], response[r][0]);
+      }
+      for (int slot = 0; slot < kTangents; ++slot) {
+        Real sum = kReal0;
+        for (int c = 0; c < kTangents; ++c) sum = fused(from[1 + c], force[c][slot], sum);
+        response[r][1 + slot] = sum;
+      }
+    }
+    Real velocity[kTangents][kTangents];
+    corner_basis(int_at_.corner[i], velocity);
+    for (int c = 0; c < Dim; ++c) {
+      const int column = row_of(j, c);
+      at(i, column) = response[0][c];
+      for (int slot = 0; slot < kTangents; ++slot) {
+        Real sum = kReal0;
+        for (int r = 0; r < kTangents; ++r) {
+          sum = fused(velocity[r][slot], response[1 + r][c], sum);
+        }
+        at(row_of(i, 1 + slot), column) = sum;
+      }
+    }
+  }
+
+  CAROM_INLINE int row_of(int contact, int c) const {
+    return c == 0 ? contact : m_ + kTangents * contact + c - 1;
+  }
+
+  /// Columns are filled where they are asked for.
+  CAROM_INLINE void fill_later(const double* delassus) requires kByColumns {
+    matrix_ = delassus;
+    kept_.count = 0;
+    for (int i = 0; i < m_; ++i) int_at_.first[i] = int_at_.corner[i];
+    for (int j = 0; j < rows_; ++j) int_at_.applied[j] = -1;
+    int_at_.applied[rows_] = 0;  // t's, see cover
+  }
+
   /// covering_weight(i, 0).
   struct Weights {
     static constexpr int kSize = kMostMaskedRows + kPackPadding;

@@ -7,6 +7,8 @@
 #include <carom/device/numeric.hpp>
 #include <cstdint>
 
+#include "impact/kernels/contact_path_change.hpp"
+
 /// The tableau of the path in contact_path.hpp: its memory, its variables, and a pivot.
 namespace carom::kernels {
 
@@ -22,8 +24,9 @@ struct PathRealLayout {
   Memory tableau;
   Memory pivot_row;
   Memory pivot_column;
-  Memory x;      ///< values of the basic variables
-  Memory above;  ///< by columns: upper bounds of the basic variables
+  Memory x;        ///< values of the basic variables
+  Memory above;    ///< by columns: upper bounds of the basic variables
+  Memory factors;  ///< likewise: pivot columns of kept changes, a line each
 
   CAROM_INLINE constexpr PathRealLayout(Arena<Memory>& arena, int rows, int padding,
                                         bool by_columns)
@@ -32,7 +35,10 @@ struct PathRealLayout {
         pivot_row(arena.take(padded(rows + 1, padding))),
         pivot_column(arena.take(by_columns ? padded(rows, padding) : rows)),
         x(arena.take(by_columns ? padded(rows, padding) : rows)),
-        above(arena.take(by_columns ? padded(rows, padding) : 0)) {}
+        above(arena.take(by_columns ? padded(rows, padding) : 0)),
+        factors(arena.take(by_columns && rows >= contact_path::kFewestLateRows
+                               ? contact_path::kMostChanges * padded(rows, padding)
+                               : 0)) {}
 };
 template <class Memory>
 struct PathIntLayout {
@@ -40,7 +46,9 @@ struct PathIntLayout {
   Memory normal;
   Memory tangent;
   Memory corner;
-  Memory basic;  ///< by columns: the variable of each row
+  Memory basic;    ///< by columns: the variable of each row
+  Memory applied;  ///< likewise: changes that a column has seen; -1: it is not filled
+  Memory first;    ///< likewise: corners where the path begins
 
   CAROM_INLINE constexpr PathIntLayout(Arena<Memory>& arena, int rows, int contacts,
                                        bool by_columns)
@@ -48,7 +56,9 @@ struct PathIntLayout {
         normal(arena.take(contacts)),
         tangent(arena.take(contacts)),
         corner(arena.take(contacts)),
-        basic(arena.take(by_columns ? rows : 0)) {}
+        basic(arena.take(by_columns ? rows : 0)),
+        applied(arena.take(by_columns ? rows + 1 : 0)),
+        first(arena.take(by_columns ? contacts : 0)) {}
 };
 
 /// Room for either order of lines where the padding is a register of four doubles or more.
@@ -174,12 +184,17 @@ class Tableau {
   /// driving variable, and `column` belongs to the leaving one. False where the pivot vanishes.
   CAROM_HOST_DEVICE bool pivot(int leaving, int column) {
     const int row = leaving == kRowGiven ? -1 : int_at_.place[leaving];
+    ready(column);
     const auto from = [&](int j) { return row < 0 ? at_.pivot_row[j] : at(row, j); };
     const Real element = from(column);
     if (!(magnitude(element) > kRateTolerance * Real(0.5))) return false;
     const Real inverse = Real(1) / element;
     if constexpr (kByColumns) {
-      pivot_lines(row, column, inverse);
+      if (late()) {
+        pivot_later(row, column, inverse);
+      } else {
+        pivot_lines(row, column, inverse);
+      }
     } else {
       lanes_.for_each(
           columns_, [&](int j) { at_.pivot_row[j] = j == column ? inverse : -from(j) * inverse; });
@@ -204,11 +219,75 @@ class Tableau {
     return true;
   }
 
-  /// Coefficient of column j in weight * (row of variable id).
-  CAROM_INLINE Real row_entry(int id, int j) const {
-    const int place = int_at_.place[id];
-    if (place < rows_) return at(place, j);
-    return place - rows_ == j ? Real(1) : kReal0;
+  // Large tableaus by columns: most columns are never asked for. What changes all of them is kept,
+  // and applied to a column where it is asked for, to the same bits.
+
+  CAROM_INLINE bool late() const {
+    if constexpr (kByColumns) return rows_ >= kFewestLateRows;
+    return false;
+  }
+
+  /// To be called before a column is read or changed by itself.
+  CAROM_INLINE void ready(int column) {
+    if constexpr (kByColumns) {
+      if (late() && int_at_.applied[column] != kept_.count) bring(column);
+    }
+  }
+
+  /// To be called before a mode changes.
+  CAROM_INLINE void make_room() {
+    if constexpr (kByColumns) {
+      if (!late() || kept_.count + kMostOfMode <= kMostChanges) return;
+      for (int j = 0; j < columns_; ++j) ready(j);
+      for (int j = 0; j < columns_; ++j) int_at_.applied[j] = 0;
+      kept_.count = 0;
+    }
+  }
+
+  /// Changes rows of all columns; `values` does the same to the basic variables.
+  template <ChangeKind Kind, class Values>
+  CAROM_INLINE void change_rows(Change<Real> change, Values&& values) {
+    if constexpr (kByColumns) {
+      if (late()) {
+        change.kind = Kind;
+        kept_.change[kept_.count++] = change;
+        if (Kind == ChangeKind::basic) {  // only the pivot column has seen the pivot
+          apply<Kind>(change, change.own, at_.pivot_row[change.own]);
+          int_at_.applied[change.own] = kept_.count;
+        }
+        return values();
+      }
+    }
+    lanes_.for_each(columns_, [&](int j) {
+      apply<Kind>(change, j, Kind == ChangeKind::basic ? at_.pivot_row[j] : kReal0);
+      if (j == 0) values();
+    });
+  }
+
+  /// pivot_row receives the driving variable as it is measured from elsewhere, for a pivot.
+  template <ChangeKind Kind>
+  CAROM_INLINE void give_row(Change<Real> change) {
+    if constexpr (kByColumns) {
+      if (late()) {
+        change.kind = Kind;
+        kept_.change[kept_.count] = change;
+        at_.pivot_row[change.own] = given<Kind>(change, change.own);
+        return;
+      }
+    }
+    lanes_.for_each(columns_, [&](int j) { at_.pivot_row[j] = given<Kind>(change, j); });
+  }
+
+  /// Old, in the place of two rows or columns, becomes matrix' old.
+  template <class Entry>
+  CAROM_INLINE static void combine(const Change<Real>& c, Entry&& entry) {
+    Real old[kTangents];
+    for (int k = 0; k < kTangents; ++k) old[k] = entry(k);
+    for (int k = 0; k < kTangents; ++k) {
+      Real sum = kReal0;
+      for (int d = 0; d < kTangents; ++d) sum = fused(c.matrix[d][k], old[d], sum);
+      entry(k) = sum;
+    }
   }
 
   CAROM_INLINE void exchange_places(int a, int b) {
@@ -239,6 +318,7 @@ class Tableau {
   CAROM_HOST_DEVICE bool basic_in_time() {
     if (driving_ == time_id()) return true;
     const int leaving = time_id();
+    make_room();
     if (!pivot(leaving, column_of(driving_))) return false;
     driving_ = leaving;
     return true;
@@ -257,8 +337,155 @@ class Tableau {
   int driving_ = 0;
   Real direction_ = Real(1);
   Real driving_value_ = Real(0);
+  const double* matrix_ = nullptr;  ///< A, of late columns
+  KeptChanges<Real, kByColumns> kept_;
+
+  /// Column c of the basis E_j of a tangential impulse relative to corner j.
+  CAROM_INLINE void corner_basis(int j, Real (&basis)[kTangents][kTangents]) const {
+    if constexpr (Dim == 2) {
+      basis[0][0] = static_cast<Real>(-polygon_.direction[j][0]);
+    } else {
+      const int previous = j == 0 ? polygon_.count - 1 : j - 1;
+      basis[0][0] = static_cast<Real>(polygon_.along[j][0]);
+      basis[1][0] = static_cast<Real>(polygon_.along[j][1]);
+      basis[0][1] = static_cast<Real>(-polygon_.along[previous][0]);
+      basis[1][1] = static_cast<Real>(-polygon_.along[previous][1]);
+    }
+  }
 
  private:
+  /// Entry of column j in the row of a variable at this place.
+  CAROM_INLINE Real row_entry(int place, int j) const {
+    if (place < rows_) return at(place, j);
+    return place - rows_ == j ? Real(1) : kReal0;
+  }
+
+  template <ChangeKind Kind>
+  CAROM_INLINE Real given(const Change<Real>& c, int j) const {
+    if constexpr (Kind == ChangeKind::far_end_given) {
+      return fused(c.scale, row_entry(c.place[2], j), j == c.own ? Real(-1) : kReal0) +
+             (j == c.other ? c.turn : kReal0);
+    } else {
+      return fused(c.matrix[1][0], row_entry(c.place[0], j),
+                   c.matrix[1][1] * row_entry(c.place[1], j)) +
+             c.vector[1] * c.scale * row_entry(c.place[2], j);
+    }
+  }
+
+  /// A change of rows, in column j. pivoted: its entry in pivot_row after the pivot just before.
+  template <ChangeKind Kind>
+  CAROM_INLINE void apply(const Change<Real>& c, int j, [[maybe_unused]] Real pivoted) const {
+    if constexpr (Kind == ChangeKind::far_end) {
+      at(c.row, j) = fused(c.scale, row_entry(c.place[2], j), -at(c.row, j)) +
+                     (j == c.other ? c.turn : kReal0);
+    } else if constexpr (Kind == ChangeKind::edge) {
+      const Real ra = at(c.place[0], j);
+      const Real rb = at(c.place[1], j);
+      const Real rn = c.scale * row_entry(c.place[2], j);
+      at(c.place[0], j) = fused(c.matrix[0][0], ra, c.matrix[0][1] * rb) + c.vector[0] * rn;
+      at(c.place[1], j) = fused(c.matrix[1][0], ra, c.matrix[1][1] * rb) + c.vector[1] * rn;
+    } else if constexpr (Kind == ChangeKind::corner) {
+      combine(c, [&](int k) -> Real& { return at(c.place[k], j); });
+    } else {
+      at(c.row, j) = fused(c.matrix[0][0], at(c.row, j), c.matrix[0][1] * pivoted) +
+                     c.vector[0] * c.scale * row_entry(c.place[2], j);
+    }
+  }
+
+  /// What a column has not seen yet.
+  CAROM_CALL void bring(int column) requires kByColumns {
+    using Pack = typename Lanes::Register;
+    int next = int_at_.applied[column];
+    if (next < 0) {
+      fill_late(column);
+      next = 0;
+    }
+    const long line = line_;
+    Real* const to = at_.tableau + column * line;
+    Real entry = kReal0;
+    for (; next < kept_.count; ++next) {
+      const Change<Real>& change = kept_.change[next];
+      if (is_pivot(change.kind)) {
+        const Real before = change.kind == ChangeKind::pivot ? to[change.row]
+                            : change.kind == ChangeKind::edge_given
+                                ? given<ChangeKind::edge_given>(change, column)
+                                : given<ChangeKind::far_end_given>(change, column);
+        entry = -before * change.inverse;
+        const Real* const __restrict factors = at_.factors + next * line;
+        for (int i = 0; i < line; i += kPadding) {
+          fused(Pack::load(factors + i), Pack(entry), Pack::load(to + i)).store(to + i);
+        }
+        if (change.kind == ChangeKind::pivot) to[change.row] = entry;
+      } else if (change.kind == ChangeKind::far_end) {
+        apply<ChangeKind::far_end>(change, column, entry);
+      } else if (change.kind == ChangeKind::edge) {
+        apply<ChangeKind::edge>(change, column, entry);
+      } else if (change.kind == ChangeKind::corner) {
+        apply<ChangeKind::corner>(change, column, entry);
+      } else {
+        apply<ChangeKind::basic>(change, column, entry);
+      }
+    }
+    int_at_.applied[column] = kept_.count;
+  }
+
+  /// A column as Start::fill_tableau has it.
+  CAROM_INLINE void fill_late(int column) const requires kByColumns {
+    const int j = column < m_ ? column : (column - m_) / kTangents;
+    Real force[kTangents][kTangents];
+    corner_basis(int_at_.first[j], force);
+    Real weight[kTangents];  // of the impulse's tangents; of the normal 1, or 0
+    for (int c = 0; c < kTangents; ++c) {
+      weight[c] = column < m_ ? mu(j) * static_cast<Real>(polygon_.direction[int_at_.first[j]][c])
+                              : force[c][(column - m_) % kTangents];
+    }
+    Real* const to = &at(0, column);
+    const double* from = matrix_;
+    const int tangent = m_ + kTangents * j;
+    for (int i = 0; i < rows_; ++i, from += rows_) {
+      Real sum = column < m_ ? fused(from[j], Real(1), kReal0) : kReal0;
+      for (int c = 0; c < kTangents; ++c) sum = fused(from[tangent + c], weight[c], sum);
+      to[i] = sum;
+    }
+    for (int i = 0; i < m_; ++i) {
+      Real velocity[kTangents][kTangents];
+      corner_basis(int_at_.first[i], velocity);
+      Real old[kTangents];
+      for (int r = 0; r < kTangents; ++r) old[r] = to[m_ + kTangents * i + r];
+      for (int slot = 0; slot < kTangents; ++slot) {
+        Real sum = kReal0;
+        for (int r = 0; r < kTangents; ++r) sum = fused(velocity[r][slot], old[r], sum);
+        to[m_ + kTangents * i + slot] = sum;
+      }
+    }
+    for (int i = rows_; i < line_; ++i) to[i] = kReal0;
+  }
+
+  /// A pivot of which only the pivot column sees something at once.
+  CAROM_INLINE void pivot_later(int row, int column, Real inverse) requires kByColumns {
+    using Pack = typename Lanes::Register;
+    Change<Real>& change = kept_.change[kept_.count];
+    if (row >= 0) change.kind = ChangeKind::pivot;
+    change.row = row;
+    change.inverse = inverse;
+    const int line = line_;
+    Real* const __restrict factors = at_.factors + static_cast<long>(kept_.count) * line;
+    Real* const __restrict to = &at(0, column);
+    if (row >= 0) to[row] = kReal0;
+    for (int i = 0; i < line; i += kPadding) {
+      const Pack factor = Pack::load(to + i);
+      factor.store(factors + i);
+      fused(factor, Pack(inverse), Pack(0.0)).store(to + i);
+    }
+    if (row >= 0) {
+      to[row] = inverse;
+      at_.x[row] = driving_value_;
+      at_.above[row] = upper_bound(driving_);
+    }
+    at_.pivot_row[column] = inverse;
+    int_at_.applied[column] = ++kept_.count;
+  }
+
   /// Every column in registers: plus the pivot column times pivot_row, which becomes the row.
   CAROM_INLINE void pivot_lines(int row, int column, Real inverse) requires kByColumns {
     using Pack = typename Lanes::Register;

@@ -83,4 +83,44 @@ class EventMemory {
   Entry entry_[Kept > 0 ? Kept : 1];
 };
 
+/// Impulses and rates of modes that a stretch has tried, right or not.
+template <int Dim, int Most, int Kept>
+class SolvedModes {
+  static constexpr int kWords = (Most + 7) / 8;
+
+ public:
+  struct Entry {
+    std::uint64_t key[kWords];
+    bool fresh;       ///< to be filled by the caller
+    bool consistent;  ///< its equations do not contradict each other
+    double impulse[Dim * Most], rate[Dim * Most], terms[Dim * Most];
+  };
+
+  CAROM_INLINE void begin() { filled_ = 0; }
+
+  /// The entry of the mode that code(i) of each contact, a byte, says.
+  template <class Code>
+  CAROM_INLINE Entry& of(int contacts, Code&& code) {
+    static_assert(Kept == 32 || Kept == 0);
+    std::uint64_t key[kWords] = {}, mixed = 0;
+    for (int i = 0; i < contacts; ++i) {
+      key[i / 8] |= static_cast<std::uint64_t>(code(i)) << (8 * (i % 8));
+    }
+    for (int w = 0; w < kWords; ++w) mixed = (mixed ^ key[w]) * 0x9E3779B97F4A7C15U;
+    const auto at = static_cast<int>(mixed >> 59);
+    Entry& entry = entry_[at];
+    entry.fresh = (filled_ >> at & 1U) == 0;
+    for (int w = 0; w < kWords; ++w) {
+      entry.fresh = entry.fresh || entry.key[w] != key[w];
+      entry.key[w] = key[w];
+    }
+    filled_ |= std::uint32_t{1} << at;
+    return entry;
+  }
+
+ private:
+  std::uint32_t filled_ = 0;
+  Entry entry_[Kept > 0 ? Kept : 1];
+};
+
 }  // namespace carom::kernels

@@ -58,7 +58,10 @@ class EventModes {
   [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
 
   /// A stretch begins: with other weights, another `first`, other friction.
-  CAROM_INLINE void begin() { memory_.begin(); }
+  CAROM_INLINE void begin() {
+    memory_.begin();
+    solved_.begin();
+  }
 
   /// u: contact velocities, [rows]; slip: states of those contacts that do not separate; weight:
   /// [contacts], either the stretch's or that of one contact, 1; first: number that decides which
@@ -121,15 +124,23 @@ class EventModes {
   CAROM_INLINE double respond() {
     double sum[kMaxRows], all = 0.0;
     for (int row = 0; row < kMaxRows; ++row) sum[row] = 0.0;
-    for (int k = 0; k < rows_; ++k) {
-      const double one = mode.impulse[k];
-      if (one == 0.0) continue;
-      all = fused(root_[k], magnitude(one), all);
-      if constexpr (kInRegisters) {  // all sums at once
-        for (int r = 0; r < kMaxRows; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
-      } else {
-        for (int row = 0; row < rows_; row += kTogether) {
-          for (int r = row; r < row + kTogether; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+    for (int first = 0; first < rows_; first += 32) {
+      unsigned pushes = 0;  // a bit a row: branches on impulses themselves are hard to foresee
+      for (int k = first; k < rows_ && k < first + 32; ++k) {
+        pushes |= static_cast<unsigned>(mode.impulse[k] != 0.0) << (k - first);
+      }
+      for (; pushes != 0; pushes &= pushes - 1) {
+        const int k = first + lowest_bit(pushes);
+        const double one = mode.impulse[k];
+        all = fused(root_[k], magnitude(one), all);
+        if constexpr (kInRegisters) {  // all sums at once
+          for (int r = 0; r < kMaxRows; ++r) sum[r] = fused(response_[k][r], one, sum[r]);
+        } else {
+          for (int row = 0; row < rows_; row += kTogether) {
+            for (int r = row; r < row + kTogether; ++r) {
+              sum[r] = fused(response_[k][r], one, sum[r]);
+            }
+          }
         }
       }
     }
@@ -144,9 +155,52 @@ class EventModes {
     mode.moving[i] = slip_.moving(slip[i], mode.rate + tangent(i), nothing * kNothing);
   }
 
-  [[nodiscard]] CAROM_INLINE bool rest(const double* u) const;
+  /// A push, one along an edge or a component of friction that a mode leaves open.
+  struct Unknown {
+    int contact, kind;  // 0: normal; 1, 2: component of friction; 3: along the edge
+  };
+  /// Those of the mode push_, choice_.
+  CAROM_INLINE int unknowns(Unknown* unknown) const;
+  /// What an unknown of 1 does to the contact velocities, [kMaxRows].
+  CAROM_INLINE void moved(const Unknown& x, double* column) const;
+  /// What an unknown is to leave at rest, value(row) being the velocities.
+  template <class Value>
+  CAROM_INLINE double rests(const Unknown& x, Value&& value) const {
+    const int t = tangent(x.contact);
+    if (x.kind == 0) return value(x.contact);
+    if (x.kind < 3) return value(t + x.kind - 1);
+    const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
+    return fused(edge[0], value(t), edge[1] * value(t + kTangents - 1));
+  }
+  /// The system's matrix.
+  CAROM_INLINE void couple(const Unknown* unknown, int count);
+
+  [[nodiscard]] CAROM_INLINE bool rest() const;
+  CAROM_CALL bool dissipates(const int* slip);
   CAROM_INLINE void conclude(const double* u, const int* slip);
   CAROM_INLINE bool solve(const double* weight);
+  /// The same, from memory where the stretch has met this mode.
+  CAROM_INLINE bool solved(const double* weight) {
+    if constexpr (!kInRegisters) {
+      return solve(weight);
+    } else {
+      auto& known = solved_.of(contacts_, [&](int i) {
+        if (push_[i] == EventPush::none) return weight[i] > 0.0 ? 1 : 0;
+        return 2 * choice_[i] + (push_[i] == EventPush::full ? 3 : 2);
+      });
+      if (known.fresh) {
+        known.consistent = solve(weight);
+        for (int k = 0; k < kMaxRows; ++k) known.impulse[k] = mode.impulse[k];
+        for (int k = 0; k < kMaxRows; ++k) known.rate[k] = mode.rate[k];
+        for (int k = 0; k < kMaxRows; ++k) known.terms[k] = terms_[k];
+      } else {
+        for (int k = 0; k < kMaxRows; ++k) mode.impulse[k] = known.impulse[k];
+        for (int k = 0; k < kMaxRows; ++k) mode.rate[k] = known.rate[k];
+        for (int k = 0; k < kMaxRows; ++k) terms_[k] = known.terms[k];
+      }
+      return known.consistent;
+    }
+  }
   CAROM_INLINE void eliminate(int count);
   CAROM_INLINE int mend(const double* u, const int* slip, const double* weight, unsigned number);
 
@@ -154,6 +208,7 @@ class EventModes {
   const double* friction_;
   EventSlip<Dim> slip_;
   EventMemory<Dim, Most, kKeptModes<Isa>> memory_;
+  SolvedModes<Dim, Most, kKeptModes<Isa>> solved_;
   unsigned first_ = 0;
   unsigned char idle_[Most];
   EventPush push_[Most], next_push_[Most];
@@ -164,17 +219,15 @@ class EventModes {
   double system_[kMaxRows][kColumns] = {};
 };
 
-/// Whether none of the contacts that may push approaches, and none can push at all. Impulses n, t
+/// Whether none of the contacts that may push, all at u = 0, can push at all. Impulses n, t
 /// of contacts that are held or pushed in full would take n . rate_n <= 0. That is n . A_nn n + n .
 /// A_nt t, at least n . B n with B_ij = A_nn,ij - mu_j |A_nt,ij|, which is positive for all n >= 0
 /// if B less its positive entries beside the diagonal, or B itself, is positive definite.
 template <class Isa, int Dim, int Most>
-CAROM_INLINE bool EventModes<Isa, Dim, Most>::rest(const double* u) const {
+CAROM_INLINE bool EventModes<Isa, Dim, Most>::rest() const {
   int able[Most], count = 0;
   for (int i = 0; i < contacts_; ++i) {
-    if (idle_[i] != 0) continue;
-    if (u[i] < 0.0) return false;
-    able[count++] = i;
+    if (idle_[i] == 0) able[count++] = i;
   }
   double bound[Most][Most];
   for (int a = 0; a < count; ++a) {
@@ -208,6 +261,110 @@ CAROM_INLINE bool EventModes<Isa, Dim, Most>::rest(const double* u) const {
     if (positive) return true;
   }
   return false;
+}
+
+template <class Isa, int Dim, int Most>
+CAROM_INLINE int EventModes<Isa, Dim, Most>::unknowns(Unknown* unknown) const {
+  int count = 0;
+  for (int i = 0; i < contacts_; ++i) {
+    if (push_[i] == EventPush::none) continue;
+    if (push_[i] == EventPush::held) unknown[count++] = {i, 0};
+    if (choice_[i] == 0) {
+      for (int c = 0; c < kTangents; ++c) unknown[count++] = {i, 1 + c};
+    } else if (Dim == 3 && slip_.is_ray(choice_[i])) {
+      unknown[count++] = {i, 3};
+    }
+  }
+  return count;
+}
+
+template <class Isa, int Dim, int Most>
+CAROM_INLINE void EventModes<Isa, Dim, Most>::moved(const Unknown& x, double* column) const {
+  const int t = tangent(x.contact);
+  const double *const first = response_[t], *const second = response_[t + kTangents - 1];
+  if (x.kind == 1 || x.kind == 2) {
+    const double* const own = response_[t + x.kind - 1];
+    for (int row = 0; row < kMaxRows; ++row) column[row] = own[row];
+  } else if (x.kind == 3) {
+    const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
+    for (int row = 0; row < kMaxRows; ++row) {
+      column[row] = fused(edge[0], first[row], edge[1] * second[row]);
+    }
+  } else {
+    for (int row = 0; row < kMaxRows; ++row) column[row] = response_[x.contact][row];
+    if (choice_[x.contact] == 0) return;
+    const double* const direction = slip_.direction(slip_.index(choice_[x.contact]));
+    for (int c = 0; c < kTangents; ++c) {
+      const double along = friction_[x.contact] * direction[c];
+      for (int row = 0; row < kMaxRows; ++row) {
+        column[row] = fused(along, response_[t + c][row], column[row]);
+      }
+    }
+  }
+}
+
+template <class Isa, int Dim, int Most>
+CAROM_INLINE void EventModes<Isa, Dim, Most>::couple(const Unknown* unknown, int count) {
+  int row[kMaxRows];
+  bool edges = false;
+  for (int a = 0; a < count; ++a) {
+    const int kind = unknown[a].kind;
+    row[a] = kind == 0 ? unknown[a].contact : tangent(unknown[a].contact) + (kind == 2 ? 1 : 0);
+    edges = edges || kind == 3;
+  }
+  for (int b = 0; b < count; ++b) {
+    double made[kMaxRows];
+    const double* column = response_[row[b]];
+    if (unknown[b].kind == 3 || (unknown[b].kind == 0 && choice_[unknown[b].contact] != 0)) {
+      moved(unknown[b], made);
+      column = made;
+    }
+    for (int a = 0; a < count; ++a) system_[a][b] = column[row[a]];
+    for (int a = 0; edges && a < count; ++a) {
+      if (unknown[a].kind != 3) continue;
+      system_[a][b] = rests(unknown[a], [&](int k) { return column[k]; });
+    }
+  }
+}
+
+/// Whether any push of contacts that are at u = 0 would take energy, so that there is none. Let
+/// each contact be held in its slip's state, x its impulses there and S the system's matrix. Modes
+/// that keep the laws have x . S x <= 0: a push, a component of friction or its part along an edge
+/// either holds its velocity at 0 or opposes it, and friction of a sector hangs on its push. If S
+/// is positive definite, x is 0.
+template <class Isa, int Dim, int Most>
+CAROM_CALL bool EventModes<Isa, Dim, Most>::dissipates(const int* slip) {
+  for (int i = 0; i < contacts_; ++i) {
+    push_[i] = idle_[i] != 0 ? EventPush::none : EventPush::held;
+    choice_[i] = slip[i];
+  }
+  Unknown unknown[kMaxRows];
+  const int count = unknowns(unknown);
+  couple(unknown, count);
+  for (int a = 0; a < count; ++a) {
+    const int i = unknown[a].contact, t = tangent(i), kind = unknown[a].kind;
+    double size = 0.0;
+    for (int c = 0; c < kTangents; ++c) {
+      if (kind == 3 || kind == 1 + c) size += root_[t + c];
+      if (kind == 0 && choice_[i] != 0) size = fused(friction_[i], root_[t + c], size);
+    }
+    if (kind == 0) size += root_[i];
+    system_[a][a] -= kResting * size * size;
+    for (int b = 0; b < a; ++b) system_[a][b] = 0.5 * (system_[a][b] + system_[b][a]);
+  }
+  for (int a = 0; a < count; ++a) {  // Cholesky's factor, its diagonal inverted
+    for (int b = 0; b <= a; ++b) {
+      double left = system_[a][b];
+      for (int k = 0; k < b; ++k) left = fused(-system_[a][k], system_[b][k], left);
+      if (b < a) {
+        system_[a][b] = left * system_[b][b];
+      } else {
+        if (!(left > 0.0)) return false;
+        system_[a][a] = 1.0 / square_root(left);
+      }
+    }
+  }
+  return true;
 }
 
 /// The solution in the last column. Unknowns that say nothing new are 0.
@@ -265,65 +422,20 @@ CAROM_INLINE void EventModes<Isa, Dim, Most>::eliminate(int count) {
 /// Impulses and rates of the mode push_, choice_; false where its equations contradict each other.
 template <class Isa, int Dim, int Most>
 CAROM_INLINE bool EventModes<Isa, Dim, Most>::solve(const double* weight) {
-  // An unknown is a push, along an edge or a friction's component; what it moves, and what rests.
-  struct Unknown {
-    int contact, kind;  // 0: normal; 1, 2: component of friction; 3: along the edge
-  };
-  Unknown unknown[kMaxRows];
-  int count = 0;
   for (int k = 0; k < rows_; ++k) mode.impulse[k] = 0.0;
   for (int i = 0; i < contacts_; ++i) {
     if (push_[i] == EventPush::none) continue;
-    if (push_[i] == EventPush::held) unknown[count++] = {i, 0};
     if (push_[i] == EventPush::full) mode.impulse[i] = weight[i];
-    if (choice_[i] == 0) {
-      for (int c = 0; c < kTangents; ++c) unknown[count++] = {i, 1 + c};
-    } else {
-      if (Dim == 3 && slip_.is_ray(choice_[i])) unknown[count++] = {i, 3};
-      const double* const direction = slip_.direction(slip_.index(choice_[i]));
-      for (int c = 0; c < kTangents; ++c) {
-        mode.impulse[tangent(i) + c] = friction_[i] * direction[c] * mode.impulse[i];
-      }
+    if (choice_[i] == 0) continue;
+    const double* const direction = slip_.direction(slip_.index(choice_[i]));
+    for (int c = 0; c < kTangents; ++c) {
+      mode.impulse[tangent(i) + c] = friction_[i] * direction[c] * mode.impulse[i];
     }
   }
-  const auto moved = [&](const Unknown& x, double* column) {
-    const int t = tangent(x.contact);
-    const double *const first = response_[t], *const second = response_[t + kTangents - 1];
-    if (x.kind == 1 || x.kind == 2) {
-      const double* const own = response_[t + x.kind - 1];
-      for (int row = 0; row < kMaxRows; ++row) column[row] = own[row];
-    } else if (x.kind == 3) {
-      const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
-      for (int row = 0; row < kMaxRows; ++row) {
-        column[row] = fused(edge[0], first[row], edge[1] * second[row]);
-      }
-    } else {
-      for (int row = 0; row < kMaxRows; ++row) column[row] = response_[x.contact][row];
-      if (choice_[x.contact] == 0) return;
-      const double* const direction = slip_.direction(slip_.index(choice_[x.contact]));
-      for (int c = 0; c < kTangents; ++c) {
-        const double along = friction_[x.contact] * direction[c];
-        for (int row = 0; row < kMaxRows; ++row) {
-          column[row] = fused(along, response_[t + c][row], column[row]);
-        }
-      }
-    }
-  };
+  Unknown unknown[kMaxRows];
+  const int count = unknowns(unknown);
   if (count > 0) respond();
-  const auto rests = [&](const Unknown& x, const auto& value) {
-    const int t = tangent(x.contact);
-    if (x.kind == 0) return value(x.contact);
-    if (x.kind < 3) return value(t + x.kind - 1);
-    const double* const edge = slip_.edge(slip_.index(choice_[x.contact]));
-    return fused(edge[0], value(t), edge[1] * value(t + kTangents - 1));
-  };
-  for (int b = 0; b < count; ++b) {
-    double column[kMaxRows];
-    moved(unknown[b], column);
-    for (int a = 0; a < count; ++a) {
-      system_[a][b] = rests(unknown[a], [&](int row) { return column[row]; });
-    }
-  }
+  couple(unknown, count);
   for (int a = 0; a < count; ++a) {
     system_[a][count] = -rests(unknown[a], [&](int row) { return mode.rate[row]; });
   }
@@ -478,14 +590,15 @@ CAROM_CALL bool EventModes<Isa, Dim, Most>::search(const double* u, const int* s
                                                    const double* weight, unsigned first) {
   first_ = first;
   int choosing = 0;
-  bool able = false;
+  bool able = false, approach = false;
   for (int i = 0; i < contacts_; ++i) {
     idle_[i] = u[i] > 0.0 || !(weight[i] > 0.0) ? 1 : 0;
     able = able || idle_[i] == 0;
+    approach = approach || (idle_[i] == 0 && u[i] < 0.0);
     mode.moving[i] = 0;
-    choice_[i] = 0;
   }
-  if (!able || rest(u)) return false;
+  if (!able || (!approach && (rest() || dissipates(slip)))) return false;
+  for (int i = 0; i < contacts_; ++i) choice_[i] = 0;
   for (int i = 0; i < contacts_; ++i) choosing += chooses(i, u, slip) ? 1 : 0;
   for (int tried = 0; tried < kMostTries; ++tried) {
     const int turn = tried % kTriesOfStart;
@@ -495,7 +608,7 @@ CAROM_CALL bool EventModes<Isa, Dim, Most>::search(const double* u, const int* s
       }
     }
     const unsigned number = hash(0x10000U + static_cast<unsigned>(tried));
-    if (!solve(weight)) {
+    if (!solved(weight)) {
       if (choosing == 0) return false;
       auto which = static_cast<int>(number % static_cast<unsigned>(choosing));
       for (int i = 0; i < contacts_; ++i) {
