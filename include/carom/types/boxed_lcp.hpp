@@ -14,7 +14,7 @@ namespace carom {
 /// Largest order of a boxed LCP; with friction rows of the LCP that they become, n + 2 f.
 inline constexpr int kMaxBoxedLcpOrder = 128;
 
-/// What the limits of friction rows depend on.
+/// Whether the limits of friction rows follow z_j or are fixed before the solve.
 enum class FrictionLaw : std::uint8_t {
   simultaneous,  ///< |z_i| <= mu_i z_j holds for the answer itself
   ode,           ///< limits mu_i |z_j| of the rows without index, solved first, frozen from then on
@@ -84,7 +84,8 @@ struct BoxedLcpSettings {
            "50 (n + 1)"},
           tables.max_pivots...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
-    visit({"friction_law", "What the limits of friction rows depend on"}, tables.friction_law...);
+    visit({"friction_law", "Whether limits of friction rows follow z_j or are fixed"},
+          tables.friction_law...);
   }
 
   /// Errors: InvalidInput naming the field and its value.

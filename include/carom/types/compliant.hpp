@@ -155,7 +155,8 @@ struct CompliantSettings {
          Range::at_least(0), "", "the solver's own"},
         tables.max_iterations...);
     visit({"centripetal", "Include the term M^ (dG/dt) v of (23)"}, tables.centripetal...);
-    visit({"normal_weight", "Law programme: zeta of (99)", Range::finite_from(0), "", "1/h"},
+    visit({"normal_weight", "Law programme: weight zeta of normal forces in (99)",
+           Range::finite_from(0), "", "1/h"},
           tables.normal_weight...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
@@ -216,7 +217,7 @@ struct WorldRun {
     visit({"step_size", "Step size h", Range::finite_from(0), "s", "the scenario's"},
           tables.step_size...);
     visit({"steps", "Number of steps", Range::at_least(0), "", "the scenario's"}, tables.steps...);
-    visit({"stride", "Store states every so many steps", Range::at_least(0), "", "none"},
+    visit({"stride", "Steps between stored states", Range::at_least(0), "", "none"},
           tables.stride...);
     visit({"isolate", "A world with invalid parameters becomes NaN instead of an exception"},
           tables.isolate...);

@@ -61,14 +61,17 @@ struct DerivativeSettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"at_kink", "Element returned by a product from the left at a kink"}, tables.at_kink...);
-    visit(
-        {"margin_tolerance", "Largest gap of a doubtful row, in its own unit", Range::inside(0, 1)},
-        tables.margin_tolerance...);
-    visit({"error_tolerance", "Largest product of condition and residual", Range::inside(0, 1)},
+    visit({"at_kink", "Element of the generalised Jacobian that vjp uses at a kink"},
+          tables.at_kink...);
+    visit({"margin_tolerance", "Rows with a smaller margin count as kinks, in the row's own unit",
+           Range::inside(0, 1)},
+          tables.margin_tolerance...);
+    visit({"error_tolerance", "Largest product of condition number and residual",
+           Range::inside(0, 1)},
           tables.error_tolerance...);
-    visit({"radius", "LCPs: bound the relative changes that keep the modes"}, tables.radius...);
-    visit({"reach", "Largest step that keeps the modes to first order; without it NaN"},
+    visit({"radius", "LCPs: compute a bound of relative changes that keep all modes"},
+          tables.radius...);
+    visit({"reach", "Compute the largest step that keeps all modes, to first order; otherwise NaN"},
           tables.reach...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

@@ -65,8 +65,7 @@ struct SpatialSettings {
     visit({"directions", "Directions of the first sweep of a spatial region",
            Range::between(3, kMaxSupportDirections)},
           tables.directions...);
-    visit({"area_tolerance",
-           "Area between inner and outer polygon at which a spatial region is finished",
+    visit({"area_tolerance", "Largest area between inner and outer polygon of a finished region",
            Range::above(0), "m^2"},
           tables.area_tolerance...);
     visit({"max_vertices", "Largest number of directions of a spatial region",

@@ -19,12 +19,12 @@ struct ThreeContactSettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"directions", "Directions of the exact boundary's numeric search",
+    visit({"directions", "Directions of the numerical search for the exact boundary",
            Range::between(8, 4096)},
           tables.directions...);
     visit({"grid", "Samples of an edge and of each axis of a piece of P", Range::between(4, 512)},
           tables.grid...);
-    visit({"reach", "P is cut off at this many extents of the contacts", Range::above(1)},
+    visit({"reach", "Distance at which P is cut off, in extents of the contacts", Range::above(1)},
           tables.reach...);
   }
 

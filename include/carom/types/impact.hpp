@@ -262,7 +262,7 @@ struct ImpactSettings {
            Range::between(0, 4294967295.0)},
           tables.first_problem...);
     visit({"method", "Sampler of the inclusion; events needs no step size"}, tables.method...);
-    visit({"law", "What contacts with restitution give back"}, tables.law...);
+    visit({"law", "Law of restitution"}, tables.law...);
     visit({"vary", "Draw restitution and friction anew within each sample"}, tables.vary...);
     visit({"step_size", "Step size h", Range::finite_from(0), "N s",
            "the largest impulse that stops one contact"},
@@ -271,7 +271,7 @@ struct ImpactSettings {
            "40; 256 with restitution"},
           tables.max_steps...);
     visit({"sampler", "Random numbers for lambda_max"}, tables.sampler...);
-    visit({"selection", "Solution that a non-unique step takes"}, tables.selection...);
+    visit({"selection", "Which solution a step takes if it has several"}, tables.selection...);
     visit({"friction_directions", "Friction directions of a spatial contact",
            Range::between(4, kMaxFrictionDirections)},
           tables.friction_directions...);
@@ -290,11 +290,9 @@ struct ImpactSettings {
     visit({"net_capacity", "Largest number of net points; a fuller net is coarsened",
            Range::between(1, 1 << 30)},
           tables.net_capacity...);
-    visit({"keep_samples", "Store the first so many samples per problem; -1: all",
-           Range::at_least(-1)},
+    visit({"keep_samples", "Number of stored samples per problem; -1: all", Range::at_least(-1)},
           tables.keep_samples...);
-    visit({"keep_paths", "Store the first so many whole trajectories per problem",
-           Range::at_least(0)},
+    visit({"keep_paths", "Number of stored trajectories per problem", Range::at_least(0)},
           tables.keep_paths...);
     visit({"mode_table", "Solve steps by a table of contact modes if the problem is small"},
           tables.mode_table...);
@@ -383,16 +381,17 @@ struct ImpactSummary {
                 "smallest kinetic energy after / before; nan without restitution", Merge::least},
           tables.min_energy_ratio...);
     visit(Field{"guarded", "number", "",
-                "samples in which the work of a compression ended what poisson or newton give back",
+                "samples in which the law would return more work than the compression took",
                 Merge::sum},
           tables.guarded...);
     visit(Field{"trimmed", "number", "",
-                "samples by lcp with a step that took work out of others' stores: an error of h",
+                "samples by lcp in which a step used stored work of other contacts: an error of h",
                 Merge::sum},
           tables.trimmed...);
     const char* const compression =
-        "not given back, of the kinetic energy before; nan without restitution";
-    const char* const friction = "taken by friction, likewise";
+        "work that is not returned, over the kinetic energy before; nan without restitution";
+    const char* const friction =
+        "work of friction, over the kinetic energy before; nan without restitution";
     visit(Field{"lost_compression_mean", "number", "", compression},
           tables.lost_compression_mean...);
     visit(Field{"lost_compression_min", "number", "", compression, Merge::least},
@@ -559,7 +558,7 @@ struct StepSettings {
           tables.friction_directions...);
     visit({"tolerance", "Largest relative residual of a certified step", Range::tolerance()},
           tables.tolerance...);
-    visit({"selection", "Solution that a non-unique step takes: any or lemke"},
+    visit({"selection", "Which solution a step takes if it has several: any or lemke"},
           tables.selection...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }

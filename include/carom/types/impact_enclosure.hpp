@@ -84,10 +84,9 @@ struct EnclosureSettings {
     visit({"friction_directions", "Friction directions of a spatial contact",
            Range::between(4, kMaxFrictionDirections)},
           tables.friction_directions...);
-    visit({"exact_data",
-           "Enclose the problem exactly as its doubles say, which takes longer integers"},
+    visit({"exact_data", "Use the problem's doubles without rounding; needs longer integers"},
           tables.exact_data...);
-    visit({"law", "What contacts with restitution give back"}, tables.law...);
+    visit({"law", "Law of restitution"}, tables.law...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
   }
 

@@ -82,18 +82,19 @@ struct JudgeSettings {
     visit({"tolerance", "Distance over |v-|_M up to which an outcome counts as reached",
            Range::finite_from(0)},
           tables.tolerance...);
-    visit({"deviations", "The same in standard deviations, where the measurement has a covariance",
+    visit({"deviations", "The same in standard deviations, if the measurement has a covariance",
            Range::finite_from(0)},
           tables.deviations...);
     visit({"rounds", "Rounds of samples around the nearest ones", Range::between(0, 64)},
           tables.rounds...);
-    visit({"nearest", "Samples around which a round draws again", Range::between(1, 1024)},
+    visit({"nearest", "Number of nearest samples around which a round draws new samples",
+           Range::between(1, 1024)},
           tables.nearest...);
-    visit({"redraws", "Samples of a round", Range::between(1, 1 << 24)}, tables.redraws...);
-    visit({"held_out", "Samples whose distance to the others is the resolution",
+    visit({"redraws", "New samples per round", Range::between(1, 1 << 24)}, tables.redraws...);
+    visit({"held_out", "Samples that are compared with the others to find the resolution",
            Range::between(1, 1 << 16)},
           tables.held_out...);
-    visit({"enclose", "Ask an enclosure about what is not reached: inelastic impacts"},
+    visit({"enclose", "Compute an enclosure for outcomes that are not reached (inelastic impacts)"},
           tables.enclose...);
   }
 

@@ -26,7 +26,7 @@ struct LcpDecisionSettings {
           tables.tolerance...);
     visit({"max_nodes", "Largest number of nodes of a tree", Range::at_least(0), "", "no trees"},
           tables.max_nodes...);
-    visit({"bound", "Largest z of the first tree, beside the size of q over that of M",
+    visit({"bound", "Bound of z in the first tree, relative to the size of q over that of M",
            Range::finite_from(0.0), "", "no such tree"},
           tables.bound...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);

@@ -227,7 +227,7 @@ struct MotionSettings {
           tables.mode_table...);
     visit({"grid", "Interval of the stored states", Range::finite_from(0), "s", "none"},
           tables.grid...);
-    visit({"keep_samples", "Store states and events of the first so many motions",
+    visit({"keep_samples", "Number of motions per problem whose states and events are stored",
            Range::at_least(0)},
           tables.keep_samples...);
     visit({"keep_events", "Largest number of stored events per motion", Range::at_least(0)},

@@ -129,11 +129,11 @@ struct QpSettings {
     visit({"max_iterations", "Largest number of iterations", Range::at_least(0), "",
            "the method's own"},
           tables.max_iterations...);
-    visit({"polish", "admm and projected: finish by Newton steps on the active set"},
+    visit({"polish", "admm and projected: finish with Newton's method on the active set"},
           tables.polish...);
     visit({"over_relaxation", "Over-relaxation of admm", Range::inside(0, 2)},
           tables.over_relaxation...);
-    visit({"penalty", "First penalty rho of admm", Range::above(0)}, tables.penalty...);
+    visit({"penalty", "Initial penalty rho of admm", Range::above(0)}, tables.penalty...);
     visit({"threads", "CPU threads", Range::at_least(0), "", "all"}, tables.threads...);
     visit({"method", "Method; auto chooses by size and cones"}, tables.method...);
   }

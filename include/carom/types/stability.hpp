@@ -166,7 +166,7 @@ struct StabilitySettings {
   template <class Visit, class... Tables>
   static void each_setting(Visit&& visit, Tables&&... tables) {
     using Range = SettingRange;
-    visit({"method", "Method that decides a stance"}, tables.method...);
+    visit({"method", "Method of the stability analysis"}, tables.method...);
     visit({"angles", "Directions scanned per contact if all restitutions are 0",
            Range::between(1, 1 << 20)},
           tables.angles...);
