@@ -27,11 +27,11 @@ struct QpShape {
   int variables;
   int rows;  ///< all rows, those of second-order cones included
   int lowers, uppers, equations, inequalities, cones;
-  const int* lower_row;     ///< [lowers], rows with a finite l < u
-  const int* upper_row;     ///< [uppers], rows with a finite u > l
+  const int* lower_row;       ///< [lowers], rows with a finite l < u
+  const int* upper_row;       ///< [uppers], rows with a finite u > l
   const int* equation_row;    ///< [equations], rows with l = u
   const int* inequality_row;  ///< [inequalities], rows that are not equations in all problems
-  const QpConeSpan* cone;   ///< [cones]
+  const QpConeSpan* cone;     ///< [cones]
   const int* cone_column;
   /// Columns where any problem's row is nonzero: column[row_first[i] .. row_first[i + 1]).
   const int* row_first;  ///< [rows + 1]
