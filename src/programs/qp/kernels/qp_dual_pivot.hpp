@@ -313,7 +313,7 @@ class QpDualPivots {
       m.pivots.pull[e] = pull;
     }
   }
-  /// The equations' multipliers of that step. Overwrites `step`.
+  /// Adds the equations' multipliers of that step to y, and leaves E' times them in `step`.
   template <class Data>
   CAROM_INLINE void add_pulls(const QpView<Data>& view, MaskOf<V> on) const {
     const Parts& m = parts_;
@@ -603,15 +603,18 @@ class QpDualPivots {
       m.y[m.row(i)] = value;
       add_row(m.row(i), view.matrix, value, m.x);
     }
-    table_.solve(m.x);
     if (m.shape.equations > 0) {
+      // The multipliers first: a sum of columns of H would bring in the error of an inverse.
+      for (int j = 0; j < n; ++j) m.push[j] = m.x[j];
+      table_.solve(m.x);
       take_misses(view);
       for (int j = 0; j < n; ++j) m.step[j] = zero;
       hold(view, m.step);
-      for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
       add_pulls(view, mask_of<V>(true));
-      take_misses(view);
+      for (int j = 0; j < n; ++j) m.x[j] = m.push[j] + m.step[j];
     }
+    table_.solve(m.x);
+    if (m.shape.equations > 0) take_misses(view);
     for (int i = 0; i < m.rows; ++i) {
       const int row = m.row(i);
       V bound = view.lower[row];
