@@ -216,6 +216,12 @@ class _Batch:
         return rows[at:]
 
 
+def _checked(budget: float | None) -> float | None:
+    if budget is not None and not budget >= 0.0:
+        raise refuse("time_budget", f"{budget:g}", "must be a number of seconds, not negative")
+    return budget
+
+
 class _Answers:
     """Arrays of a result, filled problem by problem: NaN and `cancelled` where nothing came."""
 
@@ -253,8 +259,8 @@ class LcpBatch(_Batch):
 
     def solve(self, time_budget: float | None = None) -> LcpResult:
         """As solve_lcp. time_budget [s]: problems that have not been started by then get the status cancelled; a
-        problem that was started is finished, and at least one is started."""
-        began = time.perf_counter()
+        problem that was started is finished, and at least one is started. Errors: InvalidInput for a negative one."""
+        began, budget = time.perf_counter(), _checked(time_budget)
         answers = _Answers(self.problems)
 
         def solve(rows: np.ndarray) -> dict[str, Any]:
@@ -262,7 +268,7 @@ class LcpBatch(_Batch):
             found = solve_lcp(M, q, workspace=self._workspace, max_nodes=0, **self._settings).to_dict()
             return {name: value for name, value in found.items() if name not in _TREES}
 
-        self._in_time(np.arange(self.problems), time_budget, began, solve, answers.keep)
+        self._in_time(np.arange(self.problems), budget, began, solve, answers.keep)
         fields = {name: answers.arrays[name] for name in LcpResult.__dataclass_fields__ if name not in (*_TREES, "problem")}
         problem = {
             name: self._arrays[own] if self._arrays[own].ndim > self._ranks[own] else self._arrays[own][None]
@@ -338,7 +344,7 @@ class LpBatch(_Batch):
 
     def solve(self, warm: bool = True, time_budget: float | None = None) -> LpResult:
         """As solve_lp; time_budget as of LcpBatch.solve."""
-        start = time.perf_counter()
+        start, budget = time.perf_counter(), _checked(time_budget)
         n = self.problems
         answers = _Answers(n)
         kept = warm and self._keeps()
@@ -362,7 +368,7 @@ class LpBatch(_Batch):
                 start=own, workspace=self._workspace, **self._settings,
             ).to_dict()  # fmt: skip
 
-        self._in_time(np.arange(n), time_budget, start, solve, answers.keep)
+        self._in_time(np.arange(n), budget, start, solve, answers.keep)
         fields = {name: answers.arrays[name] for name in LpResult.__dataclass_fields__ if name != "problem"}
         whole = {"matrix": "A", "cost": "c", "row_lower": "row_lower", "row_upper": "row_upper",
                  "column_lower": "lower", "column_upper": "upper"}  # fmt: skip
@@ -507,7 +513,7 @@ class QpBatch(_Batch):
     ) -> QpResult:
         """As solve_qp. shift (variables, rows): of a receding horizon, the start is the latest answer moved
         to the front by so many variables and rows, the end repeated. time_budget as of LcpBatch.solve."""
-        began = time.perf_counter()
+        began, budget = time.perf_counter(), _checked(time_budget)
         n = self.problems
         answers = _Answers(n)
         kept = warm and self._keeps()
@@ -546,7 +552,7 @@ class QpBatch(_Batch):
             if again.size:
                 answers.keep(again, solve(again, cold=True))
 
-        self._in_time(np.arange(n), time_budget, began, solve, keep)
+        self._in_time(np.arange(n), budget, began, solve, keep)
         fields = {name: answers.arrays[name] for name in QpResult.__dataclass_fields__ if name != "problem"}
         v, m = fields["solution"].shape[1], fields["dual"].shape[1]
         k = fields["cone_dual"].shape[1]

@@ -81,6 +81,18 @@ def test_budgets_leave_the_rest_cancelled():
     assert found.z[done].tobytes() == whole.z.tobytes()
 
 
+@pytest.mark.parametrize("budget", [-1e-3, float("nan")])
+def test_budgets_that_are_no_time_are_refused(budget):
+    one = np.eye(2)
+    for solver in (
+        carom.LcpBatch(one, -np.ones(2)),
+        carom.LpBatch(np.ones(2), one, np.ones(2), np.full(2, 2.0)),
+        carom.QpBatch(one, np.ones(2), one, np.ones(2), np.full(2, 2.0)),
+    ):
+        with pytest.raises(carom.InvalidInput, match=f"time_budget is {budget:g}"):
+            solver.solve(time_budget=budget)
+
+
 def test_a_solve_can_be_cancelled():
     rng = np.random.default_rng(6)
     root = rng.normal(size=(4000, 24, 24))
