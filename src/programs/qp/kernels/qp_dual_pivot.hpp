@@ -339,6 +339,13 @@ class QpDualPivots {
       m.miss[e] = select(m.pivots.hold[e] > V(0.0), off, V(0.0));
     }
   }
+  /// From x to the equations, into `step`.
+  template <class Data>
+  CAROM_INLINE void step_onto_equations(const QpView<Data>& view) const {
+    take_misses(view);
+    for (int j = 0; j < table_.variables(); ++j) parts_.step[j] = V(0.0);
+    hold(view, parts_.step);
+  }
   template <class Data>
   static CAROM_INLINE MaskOf<V> is_equation(const QpView<Data>& view, int row) {
     return !(view.lower[row] != view.upper[row]);
@@ -391,9 +398,7 @@ class QpDualPivots {
     const Parts m = parts_;
     const int n = table_.variables();
     const V zero(0.0);
-    take_misses(view);
-    for (int j = 0; j < n; ++j) m.step[j] = zero;
-    hold(view, m.step);
+    step_onto_equations(view);
     for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + m.step[j];
     MaskOf<V> consistent = mask_of<V>(true);
     for (int e = 0; e < m.shape.equations; ++e) {
@@ -607,9 +612,7 @@ class QpDualPivots {
       // The multipliers first: a sum of columns of H would bring in the error of an inverse.
       for (int j = 0; j < n; ++j) m.push[j] = m.x[j];
       table_.solve(m.x);
-      take_misses(view);
-      for (int j = 0; j < n; ++j) m.step[j] = zero;
-      hold(view, m.step);
+      step_onto_equations(view);
       add_pulls(view, mask_of<V>(true));
       for (int j = 0; j < n; ++j) m.x[j] = m.push[j] + m.step[j];
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/device/arena.hpp>
 #include <carom/device/qp_problem.hpp>
 
@@ -152,9 +154,7 @@ class QpPivotTable {
     } else {
       for (int i = 0; i < n; ++i) invert_row(i);
       for (int j = 0; j < n; ++j) {
-        int i = j;
-        for (; i + kSums <= n; i += kSums) multiply_rows<kSums>(i, j);
-        for (; i < n; ++i) multiply_rows<1>(i, j);
+        in_blocks(j, n, [&](auto block, int i) { multiply_rows<block()>(i, j); });
       }
     }
   }
@@ -168,18 +168,13 @@ class QpPivotTable {
     for (int e = 0; e < m.shape.equations; ++e) {
       const int row = m.shape.equation_row[e];
       const Memory mine = m.held + static_cast<long>(e) * n;
-      V size(0.0);
-      over_entries(row, view.matrix, [&](int k, V entry) {
-        size = fused(entry, row_times(row, view.matrix, m.inverse + k * n), size);
-      });
+      const V size = size_of(row, view.matrix);
       m.alone[e] = size;
       const Memory share = m.pull;
       for (int k = 0; k < e; ++k) {
         share[k] = -(m.hold[k] * row_times(row, view.matrix, m.held + static_cast<long>(k) * n));
       }
-      int j = 0;
-      for (; j + kSums <= n; j += kSums) take_held<kSums>(view.matrix, e, j, share);
-      for (; j < n; ++j) take_held<1>(view.matrix, e, j, share);
+      in_blocks(0, n, [&](auto block, int j) { take_held<block()>(view.matrix, e, j, share); });
       const V left = row_times(row, view.matrix, mine);
       const MaskOf<V> other = (view.lower[row] != view.upper[row]) | !(left > V(kDependent) * size);
       m.hold[e] = select(other, V(0.0), V(1.0) / left);
@@ -188,9 +183,7 @@ class QpPivotTable {
       m.through[e] = -(m.hold[e / n] * m.held[e]);
     }
     for (int i = 0; i < n; ++i) {
-      int j = 0;
-      for (; j + kSums <= i + 1; j += kSums) take_out<kSums>(i, j);
-      for (; j <= i; ++j) take_out<1>(i, j);
+      in_blocks(0, i + 1, [&](auto block, int j) { take_out<block()>(i, j); });
     }
   }
 
@@ -314,6 +307,13 @@ class QpPivotTable {
   };
 
   static constexpr int kSums = 4;  // at once: they share what they are made of
+  /// f(block, first) for blocks of kSums from `begin` on, then of one; block() is their size.
+  template <class F>
+  static CAROM_INLINE void in_blocks(int begin, int end, F&& f) {
+    const int whole = begin + (end - begin) / kSums * kSums;
+    for (int k = begin; k < whole; k += kSums) f(std::integral_constant<int, kSums>(), k);
+    for (int k = whole; k < end; ++k) f(std::integral_constant<int, 1>(), k);
+  }
 
   [[nodiscard]] CAROM_INLINE Memory waiting(int w) const {
     return parts_.waiting + w * parts_.rows;
@@ -357,9 +357,7 @@ class QpPivotTable {
   CAROM_INLINE void invert_row(int i) const {
     const Parts& m = parts_;
     const int n = variables();
-    int j = 0;
-    for (; j + kSums <= i; j += kSums) invert_entries<kSums>(i, j);
-    for (; j < i; ++j) invert_entries<1>(i, j);
+    in_blocks(0, i, [&](auto block, int j) { invert_entries<block()>(i, j); });
     m.through[i * n + i] = V(1.0);
     m.inverse[i * n + i] = m.pivot_inverse[i];
     for (int k = i + 1; k < n && k < i + kSums; ++k) {
@@ -468,15 +466,16 @@ class QpPivotTable {
   template <class Data>
   CAROM_INLINE void measure(const Data& matrix) const {
     const Parts m = parts_;
-    const int n = variables();
-    for (int i = 0; i < m.rows; ++i) {
-      V size(0.0);
-      const int row = m.row(i);
-      over_entries(row, matrix, [&](int k, V entry) {
-        size = fused(entry, row_times(row, matrix, m.inverse + k * n), size);
-      });
-      m.scale[i] = scale_of(size);
-    }
+    for (int i = 0; i < m.rows; ++i) m.scale[i] = scale_of(size_of(m.row(i), matrix));
+  }
+  /// a'P^-1 a of a row a.
+  template <class Data>
+  CAROM_INLINE V size_of(int row, const Data& matrix) const {
+    V size(0.0);
+    over_entries(row, matrix, [&](int k, V entry) {
+      size = fused(entry, row_times(row, matrix, parts_.inverse + k * variables()), size);
+    });
+    return size;
   }
   static CAROM_INLINE V scale_of(V size) {
     return select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
@@ -508,9 +507,8 @@ class QpPivotTable {
       const long row = static_cast<long>(m.row(i + r)) * n;
       for (int t = 0; t < count; ++t) entries.of[t][r] = matrix[row + column[t]];
     }
-    const int whole = n / kSums * kSums;
-    for (int j = 0; j < whole; j += kSums) take_through<kSums>(entries, column, count, i, j);
-    for (int j = whole; j < n; ++j) take_through<1>(entries, column, count, i, j);
+    in_blocks(0, n,
+              [&](auto block, int j) { take_through<block()>(entries, column, count, i, j); });
     for (int r = 0; r < Rows; ++r) {
       const Memory mine = m.through + static_cast<long>(i + r) * n;
       if (m.shape.equations == 0) {
@@ -522,9 +520,8 @@ class QpPivotTable {
       for (int t = 0; t < count; ++t) entries.of[t][r] = entries.of[t][r] * scale;
       for (int j = 0; j < n; ++j) mine[j] = mine[j] * scale;
     }
-    int j = 0;
-    for (; j + kSums <= i + Rows; j += kSums) take_products<kSums>(entries, column, count, i, j);
-    for (; j < i + Rows; ++j) take_products<1>(entries, column, count, i, j);
+    in_blocks(0, i + Rows,
+              [&](auto block, int j) { take_products<block()>(entries, column, count, i, j); });
   }
   template <int Count, int Rows>
   struct RowEntries {
