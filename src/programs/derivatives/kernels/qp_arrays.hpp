@@ -53,6 +53,8 @@ struct QpModesLayout {
   Memory tau;            ///< of the edge that a cone row belongs to, [r]
   Memory x_rest;         ///< what rounding leaves of x, [n]
   Memory slack_rest;     ///< likewise, of cone rows, [r]
+  Memory root;           ///< 1 / sqrt(P_jj), zero where that does not count, [n]
+  Memory spread;         ///< of a row, its length in these, [r]
 
   QpModesLayout() = default;
   CAROM_INLINE constexpr QpModesLayout(kernels::Arena<Memory>& arena, long n, long r)
@@ -79,7 +81,9 @@ struct QpModesLayout {
         scratch(arena.take(2 * n + r)),
         tau(arena.take(r)),
         x_rest(arena.take(n)),
-        slack_rest(arena.take(r)) {}
+        slack_rest(arena.take(r)),
+        root(arena.take(n)),
+        spread(arena.take(r)) {}
 };
 CAROM_HOST_DEVICE constexpr long qp_derivative_reals(int n, int r) {
   return kernels::values_of<QpModesLayout>(static_cast<long>(n), static_cast<long>(r));

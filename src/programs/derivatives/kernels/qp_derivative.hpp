@@ -116,7 +116,8 @@ class QpDerivative {
     for (int k = i; k < r_ && owner_[k] == i; ++k) f(k, reflect(k) * at_.slack[k]);
   }
 
-  /// owner: the first row of the second-order cone, or -1; sign 0 of equations.
+  /// owner: the first row of the second-order cone, or -1; sign 0 of equations. What the problem
+  /// alone says of its units.
   CAROM_HOST_DEVICE void kinds();
 
   /// Share of the terms of the objective that rounding leaves.
@@ -349,8 +350,9 @@ class QpDerivative {
   bool dependent_equations_ = false;
   bool semidefinite_ = false;
   int edges_ = 0;
-  bool bent_ = false;  // whether there are second-order cones
-  double turn_ = 0.0;  // of edges' normals in the last step
+  bool bent_ = false;   // whether there are second-order cones
+  double turn_ = 0.0;   // of edges' normals in the last step
+  double tried_ = 0.0;  // within what slacks were held when the polish started the last time
   double solution_size_ = 0.0;
 };
 

@@ -14,6 +14,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   for (double within = kLargestShift; within > 1e-11 && !found; within *= 1e-2) {
     if (!bent_ || report.status != Smoothness::undefined) return false;
     found = polish(x, dual, cone_dual, within, report, stale);
+    tried_ = within;
   }
   if (!found) return false;
   clean();
@@ -58,7 +59,10 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
   double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
   const bool by_slacks = within > 0.0;
   const Choice choice = by_slacks ? Choice::kept : Choice::nearer;
-  split(within, by_slacks ? Choice::by_slacks : Choice::nearer);
+  // The same start leads to the same end.
+  if (by_slacks && tried_ > 0.0) split(tried_, Choice::by_slacks);
+  const bool another = split(within, by_slacks ? Choice::by_slacks : Choice::nearer);
+  if (by_slacks && tried_ > 0.0 && !another) return false;
   report.shift = 0.0;
   report.status = Smoothness::undefined;
   stale = true;
@@ -82,6 +86,8 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
     // What it moves now is rounding where it moves hardly less than before.
     if (!stale && settled && (moved <= 1e-13 || moved > 0.1 * before)) break;
     before = moved;
+    // From modes so far from an answer's the slacks lead to one, if anything does.
+    if (bent_ && stale && round >= 3 && !by_slacks && moved > kLargestShiftOfQp) return false;
     // Modes that do not settle have gaps about as large as what polishing moved.
     if (stale && round >= 3 && !by_slacks) {
       tolerance = kernels::larger(tolerance, 10.0 * report.shift);
@@ -121,21 +127,30 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
     bent_ = bent_ || (cone.kind == ConeKind::second_order && cone.size > 1);
     first += cone.size;
   }
+  for (int j = 0; j < n_; ++j) {
+    double largest = 0.0;
+    for (int k = 0; k < n_; ++k) largest = kernels::larger(largest, magnitude(hessian(j, k)));
+    const double diagonal = hessian(j, j);
+    at_.root[j] = diagonal > 1e-8 * largest ? 1.0 / kernels::square_root(diagonal) : 0.0;
+  }
+  for (int i = 0; i < r_; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      const double share = row(i)[j] * at_.root[j];
+      sum += share * share;
+    }
+    at_.spread[i] = kernels::square_root(sum);
+  }
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::measure() {
   double energy = 0.0, work = 0.0;
-  double* root = at_.scratch;         // 1 / sqrt(P_jj), zero where that does not count
-  double* column = at_.scratch + n_;  // 1 / unit of the stationarity
+  const double* root = at_.root;
+  double* column = at_.scratch;  // 1 / unit of the stationarity
   for (int j = 0; j < n_; ++j) {
-    double size = magnitude(problem_.vector[j]), largest = 0.0;
-    for (int k = 0; k < n_; ++k) {
-      size += magnitude(hessian(j, k) * at_.x[k]);
-      largest = kernels::larger(largest, magnitude(hessian(j, k)));
-    }
+    double size = magnitude(problem_.vector[j]);
+    for (int k = 0; k < n_; ++k) size += magnitude(hessian(j, k) * at_.x[k]);
     at_.column_unit[j] = size;
-    const double diagonal = hessian(j, j);
-    root[j] = diagonal > 1e-8 * largest ? 1.0 / kernels::square_root(diagonal) : 0.0;
   }
   for (int i = 0; i < r_; ++i) {
     if (at_.multiplier[i] == 0.0) continue;
@@ -154,14 +169,12 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure() {
     work += at_.column_unit[j] * magnitude(at_.x[j]);
   }
   for (int i = 0; i < r_; ++i) {
-    double value = 0.0, size = 0.0, feel = 0.0, spread = 0.0;
+    double value = 0.0, size = 0.0, feel = 0.0;
     for (int j = 0; j < n_; ++j) {
       const double term = row(i)[j] * at_.x[j];
       value += term;
       size += magnitude(term);
       feel = kernels::larger(feel, magnitude(row(i)[j]) * column[j]);
-      const double share = row(i)[j] * root[j];
-      spread += share * share;
     }
     at_.feel[i] = feel;
     if (i < m_ && sign_[i] != 0) choose_bound(i, value);
@@ -175,7 +188,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure() {
     }
     if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
     at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
-                                  kernels::square_root(spread) * energy);
+                                  at_.spread[i] * energy);
     // A row whose terms are what rounding left is not measured by them.
     if (at_.unit[i] <= kRounding * feel * work) at_.unit[i] = feel * work;
     if (!(at_.unit[i] > 0.0)) at_.unit[i] = 1.0;
