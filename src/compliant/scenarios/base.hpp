@@ -65,6 +65,14 @@ CAROM_INLINE bool may_touch(T gap, T speed, T h, T fall) {
   return gap + h * (speed - h * fall) <= 0.0 || gap <= 0.0;
 }
 
+/// What numbers that are written down (traced_number.hpp) hold of a computation, to be forgotten
+/// where nothing but a decision came of it.
+template <class T>
+struct Written {
+  explicit CAROM_INLINE Written(const T&) {}
+  CAROM_INLINE void forget() const {}
+};
+
 /// M^-1, F and the constraints' rows of a scenario's mechanism at time t.
 template <class Scenario, class T>
 CAROM_INLINE void evaluate_scenario(const T* p, T t, T h, const T* q, const T* v, T* inverse_mass,
@@ -77,8 +85,14 @@ CAROM_INLINE void evaluate_scenario(const T* p, T t, T h, const T* q, const T* v
   at.force(v, force);
   const int count = Mechanism::sizes(p).constraints;
   for (int i = 0; i < count; ++i) {
+    const Written<T> before(h);
     const auto constraint = at.constraint(i);
-    if (!Scenario::acts(p, h, at, constraint, v)) continue;
+    const Written<T> of_constraint(h);
+    if (!Scenario::acts(p, h, at, constraint, v)) {
+      before.forget();
+      continue;
+    }
+    of_constraint.forget();
     const ComplianceOf<T> law = Scenario::compliance(p, h, at, i, constraint);
     const int first = rows.add(law.type, kRows * i, constraint.begin, constraint.end,
                                law.deformation, law.stiffness, law.damping);

@@ -72,9 +72,11 @@ struct InclinedBlock : ScenarioBase {
       point_row(rotation_, 1, c.r, rows + 2 * stride);
     }
     CAROM_INLINE void jacobian_dot_v(const Constraint& c, const T* v, T* x) const {
-      x[0] = centripetal(rotation_ + 6, c.r, v + 3);
-      x[1] = centripetal(rotation_, c.r, v + 3);
-      x[2] = centripetal(rotation_ + 3, c.r, v + 3);
+      T turning[3];
+      centripetal_in_body(c.r, v + 3, turning);
+      x[0] = component(rotation_ + 6, turning);
+      x[1] = component(rotation_, turning);
+      x[2] = component(rotation_ + 3, turning);
     }
     CAROM_INLINE T normal_speed(const Constraint& c, const T* v) const {
       T row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -192,7 +194,9 @@ struct ElasticFoundation : ScenarioBase {
       point_row(rotation_, 2, c.r, row);
     }
     CAROM_INLINE void jacobian_dot_v(const Constraint& c, const T* v, T* x) const {
-      x[0] = centripetal(rotation_ + 6, c.r, v + 3);
+      T turning[3];
+      centripetal_in_body(c.r, v + 3, turning);
+      x[0] = component(rotation_ + 6, turning);
     }
     CAROM_INLINE T normal_speed(const Constraint& c, const T* v) const {
       T row[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};

@@ -7,6 +7,7 @@
 #include <carom/device/packed.hpp>
 #include <carom/device/trigonometry.hpp>
 
+#include "compliant/scenarios/base.hpp"
 #include "models/mechanisms/mechanism.hpp"
 
 namespace carom::kernels {
@@ -63,6 +64,10 @@ class Tape {
     partial_[2L * place + 1] = by_b;
     return place;
   }
+
+  /// How much is on it; forget(): only so much.
+  [[nodiscard]] CAROM_INLINE int written() const { return count_; }
+  CAROM_INLINE void forget(int written) { count_ = full_ ? count_ : written; }
 
   /// Whether a condition holds in the lanes that go on.
   CAROM_INLINE bool decide(Mask condition) {
@@ -317,6 +322,17 @@ struct TracedNumber {
     values[0] = got(sines);
     values[1] = got(cosines);
   }
+};
+
+/// h is an input, so it is on the tape.
+template <class V>
+struct Written<TracedNumber<V>> {
+  explicit CAROM_INLINE Written(const TracedNumber<V>& h)
+      : tape(h.tape), written(h.tape->written()) {}
+  CAROM_INLINE void forget() const { tape->forget(written); }
+
+  Tape<V>* tape;
+  int written;
 };
 
 }  // namespace carom::kernels

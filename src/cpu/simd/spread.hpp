@@ -60,8 +60,8 @@ CAROM_INLINE void transpose_packs(const Pack* row, Pack* column) {
   }
 }
 
-/// to[e Width + lane] = from[lane][e] for e in [0, count).
-template <int Width>
+/// to[e Stride + lane] = from[lane][e] for e in [0, count).
+template <int Width, int Stride = Width>
 CAROM_INLINE void spread(const double* const* from, int count, double* to) {
   int e = 0;
 #if defined(__AVX512F__)
@@ -72,13 +72,13 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
     for (; e + 8 <= count; e += 8) {
       for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_loadu_pd(from[lane] + e);
       transpose(row, column);
-      for (int k = 0; k < 8; ++k) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
+      for (int k = 0; k < 8; ++k) _mm512_storeu_pd(to + long{Stride} * (e + k), column[k]);
     }
     if (const int left = count - e; left > 0) {
       const __mmask8 there = static_cast<__mmask8>((1U << left) - 1U);
       for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_maskz_loadu_pd(there, from[lane] + e);
       transpose(row, column);
-      for (int k = 0; k < left; ++k) _mm512_storeu_pd(to + 8L * (e + k), column[k]);
+      for (int k = 0; k < left; ++k) _mm512_storeu_pd(to + long{Stride} * (e + k), column[k]);
     }
     return;
   }
@@ -90,18 +90,18 @@ CAROM_INLINE void spread(const double* const* from, int count, double* to) {
       for (int lane = 0; lane < 4; ++lane) row[lane] = _mm256_loadu_pd(from[lane] + e);
       __m256d column[4];
       transpose(row, column);
-      for (int k = 0; k < 4; ++k) _mm256_storeu_pd(to + 4L * (e + k), column[k]);
+      for (int k = 0; k < 4; ++k) _mm256_storeu_pd(to + long{Stride} * (e + k), column[k]);
     }
   }
 #endif
   for (; e < count; ++e) {
     for (int lane = 0; lane < Width; ++lane)
-      to[static_cast<long>(e) * Width + lane] = from[lane][e];
+      to[static_cast<long>(e) * Stride + lane] = from[lane][e];
   }
 }
 
-/// to[lane][e] = from[e Width + lane] for e in [0, count) and lanes [0, lanes).
-template <int Width>
+/// to[lane][e] = from[e Stride + lane] for e in [0, count) and lanes [0, lanes).
+template <int Width, int Stride = Width>
 CAROM_INLINE void collect(const double* from, int count, int lanes, double* const* to) {
 #if defined(__AVX512F__)
   if constexpr (Width == 8) {
@@ -110,7 +110,7 @@ CAROM_INLINE void collect(const double* from, int count, int lanes, double* cons
       const __mmask8 there = static_cast<__mmask8>((1U << left) - 1U);
       __m512d row[8];
       for (int k = 0; k < 8; ++k) {
-        row[k] = k < left ? _mm512_loadu_pd(from + 8L * (e + k)) : _mm512_setzero_pd();
+        row[k] = k < left ? _mm512_loadu_pd(from + long{Stride} * (e + k)) : _mm512_setzero_pd();
       }
       __m512d column[8];
       transpose(row, column);
@@ -122,7 +122,7 @@ CAROM_INLINE void collect(const double* from, int count, int lanes, double* cons
   }
 #endif
   for (int lane = 0; lane < lanes; ++lane) {
-    for (int e = 0; e < count; ++e) to[lane][e] = from[static_cast<long>(e) * Width + lane];
+    for (int e = 0; e < count; ++e) to[lane][e] = from[static_cast<long>(e) * Stride + lane];
   }
 }
 

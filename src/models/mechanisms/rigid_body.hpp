@@ -60,13 +60,18 @@ CAROM_INLINE void point_row(const T* rotation, int axis, const T* r, T* row) {
   outer(r, rotation + 3 * axis, row + 3);
 }
 
-/// Component along R d of the centripetal acceleration R (w x (w x r)), d in the body.
+/// Centripetal acceleration w x (w x r) of body point r, in the body.
 template <class T>
-CAROM_INLINE T centripetal(const T* d, const T* r, const T* w) {
+CAROM_INLINE void centripetal_in_body(const T* r, const T* w, T* out) {
   const T along = w[0] * r[0] + w[1] * r[1] + w[2] * r[2];
   const T square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+  for (int j = 0; j < 3; ++j) out[j] = w[j] * along - r[j] * square;
+}
+/// Component along d of a vector.
+template <class T>
+CAROM_INLINE T component(const T* d, const T* vector) {
   T sum(0.0);
-  for (int j = 0; j < 3; ++j) sum = fused(d[j], w[j] * along - r[j] * square, sum);
+  for (int j = 0; j < 3; ++j) sum = fused(d[j], vector[j], sum);
   return sum;
 }
 

@@ -73,11 +73,12 @@ class SpatialBody : public FreeBody {
     const double size = tangents_of(c.normal, axis, direction[1], direction[2]);
     double in_body[3][3];
     for (int k = 0; k < kRows; ++k) to_body(rotation_, direction[k], in_body[k]);
+    double turned[3];
     if (!c.turns) {
-      for (int k = 0; k < kRows; ++k) x[k] = centripetal(in_body[k], c.arm, w);
+      centripetal_in_body(c.arm, w, turned);
+      for (int k = 0; k < kRows; ++k) x[k] = component(in_body[k], turned);
       return;
     }
-    double turned[3];
     double rate[3][3];
     outer(w, in_body[0], turned);
     to_world(rotation_, turned, rate[0]);

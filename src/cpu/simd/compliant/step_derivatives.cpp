@@ -3,7 +3,7 @@
 #include "cpu/simd/compliant/step_derivatives.hpp"
 
 #include "cpu/simd/derivative_reports.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/pack_pairs.hpp"
 
 namespace carom::cpu::simd {
 
@@ -11,7 +11,7 @@ namespace {
 
 template <class Isa>
 class StepDerivativePacks {
-  using Number = PackNumber<Isa>;
+  using Number = BodyNumber<Isa>;
   using Mask = typename Isa::Mask;
   static constexpr int kWidth = Isa::kWidth;
 
@@ -73,7 +73,7 @@ class StepDerivativePacks {
       lanes[lane] = from + problem_[lane < lanes_ ? lane : 0] * stride;
     }
     Number* to = take(stride);
-    spread<kWidth>(lanes, static_cast<int>(stride), reinterpret_cast<double*>(to));
+    spread_lanes<Isa>(lanes, static_cast<int>(stride), reinterpret_cast<double*>(to));
     return to;
   }
   /// The lanes' numbers of every array that there is.
@@ -98,7 +98,8 @@ class StepDerivativePacks {
       lanes[lane] = (good_ >> lane & 1U) != 0 ? to + problem_[lane] * stride
                                               : reinterpret_cast<double*>(nowhere);
     }
-    collect<kWidth>(reinterpret_cast<const double*>(from), static_cast<int>(stride), lanes_, lanes);
+    collect_lanes<Isa>(reinterpret_cast<const double*>(from), static_cast<int>(stride), lanes_,
+                       lanes);
   }
 
   void differentiate() {
@@ -206,7 +207,7 @@ class StepDerivativePacks {
 template <class Isa>
 void differentiate_steps(const StepDerivativeRange& range) {
   if constexpr (Isa::kInRegisters) {
-    StepDerivativePacks<Isa>(range).run();
+    StepDerivativePacks<PairOf<Isa>>(range).run();
   } else {
     for (std::int64_t p = range.begin; p < range.end; ++p) range.open[p - range.begin] = true;
   }

@@ -45,7 +45,7 @@ constexpr long step_derivative_pack_reals(const CompliantSizes& sizes) {
   const long outputs = n + q + r + 1;
   return (derivatives::step_derivative_reals(sizes.velocities, sizes.rows) + 3 * inputs +
           2 * outputs + r) *
-         kLargestPadding;
+         kLargestPair;
 }
 
 }  // namespace carom::cpu::simd

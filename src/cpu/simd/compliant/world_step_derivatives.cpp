@@ -9,8 +9,7 @@
 #include "compliant/scenarios/kinds.hpp"
 #include "compliant/scenarios/traced_number.hpp"
 #include "cpu/simd/compliant/world_pullback.hpp"
-#include "cpu/simd/pack_number.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/pack_pairs.hpp"
 
 namespace carom::cpu::simd {
 
@@ -22,6 +21,7 @@ class StepDerivatives {
   using Mask = typename Isa::Mask;
   using Number = kernels::TracedNumber<V>;
   using Tape = kernels::Tape<V>;
+  using Single = typename SingleOf<Isa>::type;
   static constexpr int kWidth = Isa::kWidth;
 
  public:
@@ -162,7 +162,7 @@ class StepDerivatives {
   void fetch(V* to, int count, From&& from) const {
     const double* lanes[kWidth];
     for (int lane = 0; lane < kWidth; ++lane) lanes[lane] = from(world_[lane]);
-    spread<kWidth>(lanes, count, reinterpret_cast<double*>(to));
+    spread_lanes<Isa>(lanes, count, reinterpret_cast<double*>(to));
   }
   template <class T>
   T* take(long count) {
@@ -562,7 +562,7 @@ class StepDerivatives {
     }
     for (int i = 0; i < left; ++i) r_.world[r_.done + taken + i] = others[i];
     r_.done += taken;
-    collect<kWidth>(reinterpret_cast<const double*>(bar_), count, lanes_, to);
+    collect_lanes<Isa>(reinterpret_cast<const double*>(bar_), count, lanes_, to);
   }
 
   /// Adds to a lane's gradient what the rows bring, input by input: those along which all is
@@ -586,7 +586,7 @@ class StepDerivatives {
     for (int j = 0; j < inputs_; ++j) {
       if (r_.active[j]) wanted[count++] = j;
     }
-    pull_back_world<Isa>(
+    pull_back_world<Single>(
         WorldPullback{r_.kind, r_.sizes, r_.parameters, r_.step, lane_alone(before_, inputs_, lane),
                       wanted, count, take<double>(world_pullback_reals(r_.sizes, r_.parameters)),
                       r_.ints, r_.types},
@@ -618,7 +618,11 @@ class StepDerivatives {
 
 template <class Isa>
 void differentiate_world_steps(WorldSteps& steps) {
-  StepDerivatives<Isa>(steps).run();
+  if constexpr (Isa::kInRegisters) {
+    StepDerivatives<PairOf<Isa>>(steps).run();
+  } else {
+    StepDerivatives<Isa>(steps).run();
+  }
 }
 template void differentiate_world_steps<CAROM_ISA>(WorldSteps&);
 

@@ -74,7 +74,7 @@ constexpr long world_steps_reals(const kernels::WorldSizes& s, int parameters, i
   const long numbers = inputs + 2 * n + row_values;  // of two packs' size
   const long packs = derivatives::step_derivative_reals(s.velocities, s.rows) + 3L * inputs +
                      8 * n + 3 * row_values + 5L * s.rows + 16;
-  return kLargestPadding * (4L * tape + 2 * numbers + packs + 64) + 4 * inputs +
+  return kLargestPair * (4L * tape + 2 * numbers + packs + 64) + 4 * inputs +
          3 * (6 * n + row_values) + world_pullback_reals(s, parameters);
 }
 constexpr long world_steps_ints(const kernels::WorldSizes& s) {

@@ -30,7 +30,7 @@ struct FactorsLayout {
   Memory row_scale;     ///< powers of two
   Memory column_scale;  ///< likewise
   Memory given, rest;
-  Memory swaps;  ///< [n] of each lane, of eight doubles at most
+  Memory swaps;  ///< [n] of each lane, of twelve doubles at most
 
   FactorsLayout() = default;
   CAROM_INLINE constexpr FactorsLayout(kernels::Arena<Memory>& arena, long n)
@@ -40,7 +40,7 @@ struct FactorsLayout {
         column_scale(arena.take(n)),
         given(arena.take(n)),
         rest(arena.take(n)),
-        swaps(arena.take(8 * n)) {}
+        swaps(arena.take(12 * n)) {}
 };
 
 /// Hager's estimate of a matrix's 1-norm (Higham 2002, algorithm 15.1) from its products, which
@@ -117,7 +117,7 @@ class FactorsOf {
   CAROM_INLINE FactorsOf(V* memory, int capacity)
       : at_(kernels::placed<FactorsLayout>(memory, static_cast<long>(capacity))),
         swaps_(reinterpret_cast<Swap*>(at_.swaps)) {
-    static_assert(sizeof(Swap) <= 8 * sizeof(double));
+    static_assert(sizeof(Swap) <= 12 * sizeof(double));
   }
 
   /// Row-major [n, n], to be filled before factor(n).
