@@ -5,6 +5,7 @@
 
 #include "programs/qp/dense_cones.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_refine_active_set.hpp"
 
 namespace carom::qp {
 
@@ -71,7 +72,11 @@ class Faces {
     ConeVerdict verdict;
     Numbers memory(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
     kernels::QpHomogeneous<> body(shape_, memory.data());
-    const kernels::QpHomogeneousOutcome outcome = body.decide(view_, {});
+    const auto refine = [&](double* x, double* y) {
+      kernels::refine_active_set<kernels::Doubled>(shape_, view_, x, y);
+      return check_.optimal(x, y);
+    };
+    const kernels::QpHomogeneousOutcome outcome = body.decide(view_, {}, refine);
     verdict.end = outcome.end;
     verdict.iterations = outcome.iterations;
     verdict.residual = outcome.residual;

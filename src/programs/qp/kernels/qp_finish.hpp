@@ -9,6 +9,7 @@
 #include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "programs/qp/kernels/qp_noise.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_refine_active_set.hpp"
 #include "programs/qp/kernels/qp_round_multipliers.hpp"
 #include "programs/qp/kernels/qp_second_look.hpp"
 #include "programs/qp/kernels/qp_subspace.hpp"
@@ -393,6 +394,7 @@ class QpFinish {
     back_to_first();
     if (may_be_solved(end)) {
       judge_cleaned(answer, settings.tolerance, qp_leaning(shape_));
+      if (answer.status == Status::inaccurate) refine_active_rows(answer, settings.tolerance);
       if (answer.status == Status::solved && doubt() == qp_doubt::kNone) return answer;
       keep_first();
     } else {
@@ -409,6 +411,28 @@ class QpFinish {
       answer.status = Status::iteration_limit;
     }
     return answer;
+  }
+  /// To the size of each condition's own terms, where that solves the problem.
+  CAROM_CALL void refine_active_rows(QpVerdict& answer, double tolerance) {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (!requires { at_.body.stride; }) {
+      keep_first();
+      lanes_.for_each(
+          1, [&](int) { refine_active_set<double>(shape_, plain_view(), &x_[0], &y_[0]); });
+      QpVerdict refined = answer;
+      judge(refined, tolerance, qp_leaning(shape_));
+      if (refined.status == Status::solved) {
+        answer = refined;
+      } else {
+        back_to_first();
+      }
+    }
+#endif
+  }
+  /// Of memory in one piece.
+  [[nodiscard]] CAROM_INLINE QpView<const double*> plain_view() const {
+    return {&view_.hessian[0], &view_.gradient[0], &view_.matrix[0], &view_.lower[0],
+            &view_.upper[0]};
   }
   /// Whether the exact method takes the problem's cones here.
   CAROM_INLINE bool decides_cones() const {
@@ -639,10 +663,8 @@ class QpFinish {
     } else {
       if (!decides_cones()) return Status::numerical_error;
       lanes_.for_each(1, [&](int) {
-        const QpView<const double*> plain{&view_.hessian[0], &view_.gradient[0], &view_.matrix[0],
-                                          &view_.lower[0], &view_.upper[0]};
         const QpHomogeneousOutcome outcome =
-            decide_homogeneous(shape_, plain, &at_.point[0], &x_[0], &y_[0], &at_.face[0]);
+            decide_homogeneous(shape_, plain_view(), &at_.point[0], &x_[0], &y_[0], &at_.face[0]);
         if (outcome.end == qp_end::kConverged) {
           for (int j = 0; j < shape_.variables; ++j) x_[j] = at_.point[j];
         }

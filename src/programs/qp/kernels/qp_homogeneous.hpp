@@ -53,11 +53,20 @@ class QpHomogeneous {
   CAROM_INLINE double direction(int j) const { return direction_[j]; }
 
   /// The whole decision: an endless direction counts with a feasible point only, and what is both
-  /// infeasible and without bound is infeasible.
-  template <class Data>
+  /// infeasible and without bound is infeasible. refine(x, y): improves an answer that meets its
+  /// face, but not every row and column to the size of its own terms; returns what it then leaves.
+  template <class Data, class Refine>
   CAROM_CALL QpHomogeneousOutcome decide(const QpView<Data>& view,
-                                         const QpHomogeneousOptions& options) {
+                                         const QpHomogeneousOptions& options, Refine&& refine) {
+    has_candidate_ = false;
     QpHomogeneousOutcome first = solve(view, true, options);
+    if (first.end == qp_end::kStalled && has_candidate_) {
+      const double residual = refine(x_, y_);
+      if (residual <= options.tolerance) {
+        first.end = qp_end::kConverged;
+        first.residual = residual;
+      }
+    }
     if (first.end == qp_end::kConverged || first.end == qp_end::kInfeasible) return first;
     const QpHomogeneousOutcome second = solve(view, false, options);
     first.iterations += second.iterations;
@@ -70,6 +79,12 @@ class QpHomogeneous {
       first.end = qp_end::kStalled;
     }
     return first;
+  }
+
+  template <class Data>
+  CAROM_CALL QpHomogeneousOutcome decide(const QpView<Data>& view,
+                                         const QpHomogeneousOptions& options) {
+    return decide(view, options, [](double*, double*) { return kInfinity; });
   }
 
   /// One run. With objective = false P and q are taken as zero: a feasible point or Farkas' vector.
@@ -270,6 +285,11 @@ class QpHomogeneous {
     } else {
       residual = objective ? check.optimal(trial_x_, trial_y_) : check.feasible(trial_x_);
     }
+    if (kind == QpFaceKind::answer && objective && outcome.end == qp_end::kStalled) {
+      has_candidate_ = true;
+      for (int j = 0; j < n; ++j) x_[j] = trial_x_[j];
+      for (int i = 0; i < shape_.rows; ++i) y_[i] = trial_y_[i];
+    }
     if (!(residual <= options.tolerance) || residual >= outcome.residual) return;
     outcome.end = end;
     outcome.residual = residual;
@@ -327,7 +347,8 @@ class QpHomogeneous {
   double* scratch_;  // of the reduction; the face's memory afterwards
   long doubles_;
   QpFace<Real> face_;
-  bool followed_ = false;  // the last run made an iterate
+  bool followed_ = false;       // the last run made an iterate
+  bool has_candidate_ = false;  // of a run that claims nothing
 };
 
 /// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets

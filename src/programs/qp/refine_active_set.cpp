@@ -1,0 +1,220 @@
+#include "programs/qp/kernels/qp_refine_active_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "programs/kernels/doubled.hpp"
+#include "programs/qp/kernels/qp_homogeneous_problem.hpp"
+#include "programs/qp/kernels/qp_least_squares.hpp"
+
+namespace carom::kernels {
+
+namespace {
+
+using Sum = SizedSum<Doubled>;
+
+constexpr int kPasses = 4;
+constexpr double kMet = 0x1p-51;      // of a condition's terms: rounding of the unknowns
+constexpr double kClear = 1e-6;       // of a cone's head: not on its boundary
+constexpr double kDependent = 1e-17;  // of a column
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// Real: of the steps. What the conditions leave is always summed in doubled precision.
+template <class Real>
+class ActiveSet {
+ public:
+  ActiveSet(const QpShape& shape, const QpView<const double*>& view, double* x, double* y)
+      : shape_(shape), view_(view), n_(shape.variables), x_(x), y_(y), columns_(shape.variables) {
+    double most_terms = 0.0;
+    double most_dual = 0.0;
+    for (int i = 0; i < shape.rows; ++i) {
+      const double bound = y[i] < 0.0 || !is_there(view.upper[i]) ? view.lower[i] : view.upper[i];
+      bound_.push_back(bound);
+      slack_.push_back(gap(i, is_there(bound) ? bound : 0.0));
+      most_terms = larger(most_terms, slack_.back().size);
+      most_dual = larger(most_dual, magnitude(y[i]));
+    }
+    // Of slack and multiplier the one that is smaller beside the largest of its kind vanishes.
+    const auto is_open = [&](double slack, double dual) {
+      return slack * most_dual >= dual * most_terms;
+    };
+    for_parts(
+        [&](int i) {
+          const bool equation = view_.lower[i] == view_.upper[i];
+          const double slack = magnitude(static_cast<double>(slack_[index(i)].value));
+          take(i, 1,
+               equation || (y_[i] != 0.0 && !is_open(slack, magnitude(y_[i]))) ? Part::held
+                                                                               : Part::open);
+        },
+        [&](const QpConeSpan& cone) {
+          const double slack = static_cast<double>(slack_[index(cone.first)].value);
+          const double dual = y_[cone.first];
+          const auto slack_of = [&](int i) { return static_cast<double>(slack_[index(i)].value); };
+          const auto dual_of = [&](int i) { return y_[i]; };
+          const bool open = is_open(slack, dual);
+          const bool clear = open ? is_clear(cone, slack_of) : is_clear(cone, dual_of);
+          take(cone.first, cone.size, !clear ? Part::round : open ? Part::open : Part::held);
+        });
+  }
+
+  void refine() {
+    std::vector<int> order(index(columns_));
+    std::vector<double> size(index(columns_));
+    std::vector<Real> step(index(columns_));
+    for (int pass = 0; pass < kPasses && linearise(); ++pass) {
+      const int rows = static_cast<int>(table_.size()) / (columns_ + 1);
+      least_squares(rows, columns_, kDependent, 0.0, table_.data(), order.data(), size.data(),
+                    step.data());
+      for (int j = 0; j < n_; ++j) x_[j] = static_cast<double>(step[index(j)] + x_[j]);
+      for (int i = 0; i < shape_.rows; ++i) {
+        if (column_[index(i)] < 0) continue;
+        y_[i] = static_cast<double>(step[index(column_[index(i)])] + y_[i]);
+      }
+    }
+  }
+
+ private:
+  /// Of a row or cone: the multiplier is zero, the slack is, or both are on the cone's boundary.
+  enum class Part { open, held, round };
+
+  void take(int first, int size, Part part) {
+    for (int i = first; i < first + size; ++i) {
+      part_.push_back(part);
+      column_.push_back(part == Part::open ? -1 : columns_++);
+      if (part == Part::open) y_[i] = 0.0;
+    }
+  }
+  template <class Row, class Cone>
+  void for_parts(Row&& row, Cone&& in_cone) const {
+    int cone = 0;
+    for (int i = 0; i < shape_.rows;) {
+      if (cone < shape_.cones && shape_.cone[cone].first == i) {
+        in_cone(shape_.cone[cone]);
+        i += shape_.cone[cone++].size;
+      } else {
+        row(i++);
+      }
+    }
+  }
+  template <class Value>
+  static bool is_clear(const QpConeSpan& cone, Value&& value) {
+    double tail = 0.0;
+    for (int i = cone.first + 1; i < cone.first + cone.size; ++i) tail = std::hypot(tail, value(i));
+    return value(cone.first) - tail > kClear * value(cone.first);
+  }
+
+  /// The conditions that hold with equality, the negative residual last. False where all are met.
+  bool linearise() {
+    table_.clear();
+    open_ = false;
+    for (int j = 0; j < n_; ++j) {
+      begin();
+      Sum rest;
+      rest.add(Doubled(view_.gradient[j]), 1.0);
+      for (int k = 0; k < n_; ++k) {
+        const double entry = hessian_entry(view_, n_, j, k);
+        add(k, Real(entry));
+        rest.add(Doubled(entry), x_[k]);
+      }
+      for (int i = 0; i < shape_.rows; ++i) {
+        for_row(shape_, view_, i, [&](int k, double entry) {
+          if (k != j || column_[index(i)] < 0) return;
+          add(column_[index(i)], Real(entry));
+          rest.add(Doubled(entry), y_[i]);
+        });
+      }
+      end(rest);
+    }
+    for (int i = 0; i < shape_.rows; ++i) {
+      if (part_[index(i)] == Part::held) meet(i);
+    }
+    for (int c = 0; c < shape_.cones; ++c) {
+      if (part_[index(shape_.cone[c].first)] == Part::round) press(shape_.cone[c]);
+    }
+    return open_;
+  }
+
+  [[nodiscard]] Sum gap(int i, double bound) const {
+    Sum gap;
+    gap.add(Doubled(bound), 1.0);
+    for_row(shape_, view_, i, [&](int j, double entry) { gap.add(Doubled(-entry), x_[j]); });
+    return gap;
+  }
+  /// a'x = bound
+  void meet(int i) {
+    begin();
+    for_row(shape_, view_, i, [&](int j, double entry) { add(j, Real(-entry)); });
+    end(gap(i, bound_[index(i)]));
+  }
+  /// s o z = 0 over the larger head.
+  void press(const QpConeSpan& span) {
+    std::vector<Sum> slack;
+    for (int i = span.first; i < span.first + span.size; ++i) {
+      slack.push_back(gap(i, view_.upper[i]));
+    }
+    const double scale =
+        1.0 / std::max(std::fabs(static_cast<double>(slack[0].value)), std::fabs(y_[span.first]));
+    for (int t = 0; t < span.size; ++t) {
+      begin();
+      Sum rest;
+      for (int a = 0; a < span.size; ++a) {
+        // Row 0: sum of s_a z_a; row t: s_0 z_t + s_t z_0.
+        if (t > 0 && a != 0 && a != t) continue;
+        const int b = span.first + (t == 0 ? a : t - a);
+        const Doubled s = slack[index(a)].value * scale;
+        for_row(shape_, view_, span.first + a,
+                [&](int j, double entry) { add(j, Real(-entry) * (y_[b] * scale)); });
+        add(column_[index(b)], static_cast<Real>(s));
+        rest.add(s, y_[b]);
+        rest.size += slack[index(a)].size * scale * std::fabs(y_[b]);
+      }
+      end(rest);
+    }
+  }
+
+  void begin() { table_.resize(table_.size() + index(columns_ + 1), Real(0.0)); }
+  void add(int column, const Real& value) { *(table_.end() - (columns_ + 1) + column) += value; }
+  /// In units of the largest entry; what is met needs no correction.
+  void end(const Sum& rest) {
+    const auto row = table_.end() - (columns_ + 1);
+    double most = 0.0;
+    for (auto entry = row; entry + 1 != table_.end(); ++entry) {
+      most = std::max(most, std::fabs(static_cast<double>(*entry)));
+    }
+    const bool met = std::fabs(static_cast<double>(rest.value)) <= kMet * rest.size;
+    if (most == 0.0) return;
+    const double unit = 1.0 / power_of_two(exponent_of(most));
+    for (auto entry = row; entry + 1 != table_.end(); ++entry) *entry *= unit;
+    if (met) return;
+    table_.back() = static_cast<Real>(-rest.value * unit);
+    open_ = true;
+  }
+
+  const QpShape& shape_;
+  const QpView<const double*>& view_;
+  int n_;
+  double *x_, *y_;
+  int columns_;
+  std::vector<double> bound_;
+  std::vector<Sum> slack_;  ///< at the beginning
+  std::vector<Part> part_;
+  std::vector<int> column_;  ///< of a row's multiplier, or -1
+  std::vector<Real> table_;  ///< [conditions, columns + 1]
+  bool open_ = false;
+};
+
+}  // namespace
+
+template <class Real>
+void refine_active_set(const QpShape& shape, const QpView<const double*>& view, double* x,
+                       double* y) {
+  ActiveSet<Real>(shape, view, x, y).refine();
+}
+template void refine_active_set<double>(const QpShape&, const QpView<const double*>&, double*,
+                                        double*);
+template void refine_active_set<Doubled>(const QpShape&, const QpView<const double*>&, double*,
+                                         double*);
+
+}  // namespace carom::kernels
