@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "programs/qp/dense_cones.hpp"
+#include "programs/qp/kernels/qp_interior_proofs.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 #include "programs/qp/kernels/qp_refine_active_set.hpp"
 
@@ -43,7 +44,9 @@ class Faces {
         line_(index(shape.rows), 0.0) {}
 
   ConeVerdict decide() {
-    ConeVerdict verdict = given();
+    ConeVerdict verdict;
+    if (prove_in_doubles(verdict)) return verdict;
+    verdict = given();
     if (verdict.end != qp_end::kStalled || falls(verdict)) return verdict;
     while (std::count(part_.begin(), part_.end(), Part::whole) > 0) {
       const Found found = narrow(verdict);
@@ -66,6 +69,31 @@ class Faces {
     int cone;  ///< whose part it is, or -1
     double along;
   };
+
+  /// Proofs with a margin in every cone, which most problems without an answer have.
+  bool prove_in_doubles(ConeVerdict& verdict) const {
+    constexpr int kIterations = 40;
+    Numbers memory(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
+    kernels::QpHomogeneous<double> body(shape_, memory.data());
+    verdict.x.assign(index(n_), 0.0);
+    const auto claim = [&](double end, double residual) {
+      if (!(residual <= kClaim)) return false;
+      verdict.end = end;
+      verdict.residual = residual;
+      return true;
+    };
+    return body.seek_proof(view_, kIterations, [&](const double* y, const double* d) {
+      verdict.y.assign(y, y + shape_.rows);
+      if (kernels::completes_farkas(shape_, view_, verdict.y.data())) {
+        return is_certified(verdict.y) &&
+               claim(qp_end::kInfeasible, check_.contradiction(verdict.y.data()));
+      }
+      verdict.direction.assign(d, d + n_);
+      return kernels::completes_ray(shape_, view_, verdict.direction.data(), verdict.x.data()) &&
+             claim(qp_end::kUnbounded, std::max(check_.endless(verdict.direction.data()),
+                                                check_.feasible(verdict.x.data())));
+    });
+  }
 
   /// The problem as it stands.
   ConeVerdict given() {

@@ -130,6 +130,41 @@ class QpHomogeneous {
     return outcome;
   }
 
+  /// Follows the embedding while it tends to a proof that there is no answer. From time to time
+  /// proves(y, d) is asked about what may be Farkas' vector and a direction without end, until it
+  /// says yes. In plain doubles this is quick, and says nothing by itself.
+  template <class Data, class Proves>
+  CAROM_CALL bool seek_proof(const QpView<Data>& view, int max_iterations, Proves&& proves) {
+    constexpr double kSeen = 1e-4;  // of the gap
+    constexpr double kBetween = 1e-2;
+    if (reduction_.load(view, true, iterate_.z, scratch_) == QpReduction<Real>::End::infeasible ||
+        reduction_.has_line) {
+      return false;
+    }
+    iterate_.start();
+    double next = kSeen;
+    for (int count = 0; count < max_iterations; ++count) {
+      if (!(iterate_.iterate() > 0.0)) return false;
+      const auto tau = static_cast<double>(iterate_.tau);
+      const auto kappa = static_cast<double>(iterate_.kappa);
+      const auto gap = static_cast<double>(iterate_.gap);
+      if (gap > next) continue;
+      if (!(tau < kClear * kappa)) return false;
+      next = gap * kBetween;
+      for (int j = 0; j < shape_.variables; ++j) full_x_[j] = Real(0.0);
+      reduction_.multipliers(view, false, Real(0.0), full_x_, iterate_.z, full_y_);
+      for (int i = 0; i < shape_.rows; ++i) {
+        y_[i] = static_cast<double>(full_y_[i]) * reduction_.units.row[i];
+      }
+      reduction_.point(Real(0.0), iterate_.u, full_x_);
+      for (int j = 0; j < shape_.variables; ++j) {
+        direction_[j] = static_cast<double>(full_x_[j]) * reduction_.units.column[j];
+      }
+      if (proves(y_, direction_)) return true;
+    }
+    return false;
+  }
+
   /// What the last iterate of a run holds of Farkas' vector, without what stands for zeros: less
   /// than this share of the largest multiplier. Claims nothing. Returns how far the support is
   /// below zero, of the largest multiplier, in the method's units; 0 where there is nothing.

@@ -156,12 +156,9 @@ template <class Real>
 struct SizedSum {
   Real value{0.0};
   double size = 0.0;
-  CAROM_INLINE void add(const Real& a, double b) {
-    const Real term = a * b;
-    value += term;
-    size += magnitude(static_cast<double>(term));
-  }
-  CAROM_INLINE void add(const Real& a, const Real& b) {
+  /// b: double or Real.
+  template <class Factor>
+  CAROM_INLINE void add(const Real& a, const Factor& b) {
     const Real term = a * b;
     value += term;
     size += magnitude(static_cast<double>(term));
