@@ -18,6 +18,7 @@ using Numbers = std::vector<double>;
 constexpr double kIndependent = 1e-10;  // least pivot of equations of length 1
 constexpr double kLongest = 0.25;       // correction, of a margin
 constexpr double kRounding = 0x1p-50;   // of a sum's terms
+constexpr double kSettled = 0x1p-46;    // of the largest multiplier, in place of zero
 constexpr int kCorrections = 3;
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -131,20 +132,6 @@ double margin(const QpConeSpan& cone, Value&& value) {
   return head - std::sqrt(square) * (1.0 + kRounding * cone.size) - hidden;
 }
 
-/// f(i) for rows of intervals, g(cone) for cones.
-template <class F, class G>
-void for_parts(const QpShape& shape, F&& f, G&& g) {
-  int cone = 0;
-  for (int i = 0; i < shape.rows;) {
-    if (cone < shape.cones && shape.cone[cone].first == i) {
-      g(shape.cone[cone]);
-      i += shape.cone[cone++].size;
-    } else {
-      f(i++);
-    }
-  }
-}
-
 }  // namespace
 
 bool completes_farkas(const QpShape& shape, const QpView<const double*>& view, double* y) {
@@ -212,6 +199,10 @@ bool completes_farkas(const QpShape& shape, const QpView<const double*>& view, d
       moved += magnitude(v[index(i)]);
       y[i] += unit[index(i)] * v[index(i)];
     }
+  }
+  // Beside nothing else in its column what rounding leaves of a multiplier is no zero.
+  for (int i = 0; i < shape.rows; ++i) {
+    if (unit[index(i)] == most && magnitude(y[i]) <= kSettled * most) y[i] = 0.0;
   }
   const std::vector<Sum> pull = pulls();
   for (std::size_t e = 0; e < count; ++e) r[e] = left_of(pull[e]);

@@ -18,6 +18,7 @@ constexpr int kPasses = 4;
 constexpr double kMet = 0x1p-51;      // of a condition's terms: rounding of the unknowns
 constexpr double kClear = 1e-6;       // of a cone's head: not on its boundary
 constexpr double kDependent = 1e-17;  // of a column
+constexpr double kNear = 1e-7;        // of the largest terms
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
@@ -27,13 +28,22 @@ class ActiveSet {
  public:
   ActiveSet(const QpShape& shape, const QpView<const double*>& view, double* x, double* y)
       : shape_(shape), view_(view), n_(shape.variables), x_(x), y_(y), columns_(shape.variables) {
+    const auto measure = [&](int i, double bound) {
+      bound_.push_back(bound);
+      slack_.push_back(gap(i, is_there(bound) ? bound : 0.0));
+    };
+    for_parts(
+        shape,
+        [&](int i) {
+          measure(i, y[i] < 0.0 || !is_there(view.upper[i]) ? view.lower[i] : view.upper[i]);
+        },
+        [&](const QpConeSpan& cone) {
+          for (int i = cone.first; i < cone.first + cone.size; ++i) measure(i, view.upper[i]);
+        });
     double most_terms = 0.0;
     double most_dual = 0.0;
     for (int i = 0; i < shape.rows; ++i) {
-      const double bound = y[i] < 0.0 || !is_there(view.upper[i]) ? view.lower[i] : view.upper[i];
-      bound_.push_back(bound);
-      slack_.push_back(gap(i, is_there(bound) ? bound : 0.0));
-      most_terms = larger(most_terms, slack_.back().size);
+      most_terms = larger(most_terms, slack_[index(i)].size);
       most_dual = larger(most_dual, magnitude(y[i]));
     }
     // Of slack and multiplier the one that is smaller beside the largest of its kind vanishes.
@@ -41,6 +51,7 @@ class ActiveSet {
       return slack * most_dual >= dual * most_terms;
     };
     for_parts(
+        shape,
         [&](int i) {
           const bool equation = view_.lower[i] == view_.upper[i];
           const double slack = magnitude(static_cast<double>(slack_[index(i)].value));
@@ -63,7 +74,7 @@ class ActiveSet {
     std::vector<int> order(index(columns_));
     std::vector<double> size(index(columns_));
     std::vector<Real> step(index(columns_));
-    for (int pass = 0; pass < kPasses && linearise(); ++pass) {
+    for (int pass = 0; pass < kPasses && linearise() && is_near(); ++pass) {
       const int rows = static_cast<int>(table_.size()) / (columns_ + 1);
       least_squares(rows, columns_, kDependent, 0.0, table_.data(), order.data(), size.data(),
                     step.data());
@@ -79,23 +90,23 @@ class ActiveSet {
   /// Of a row or cone: the multiplier is zero, the slack is, or both are on the cone's boundary.
   enum class Part { open, held, round };
 
+  /// The largest of what some conditions leave, and of their terms.
+  struct Scope {
+    double rest = 0.0, size = 0.0;
+    void add(const Sum& sum) {
+      rest = larger(magnitude(static_cast<double>(sum.value)), rest);
+      size = larger(sum.size, size);
+    }
+    [[nodiscard]] bool is_near() const { return rest <= kNear * size; }
+  };
+  /// Whether x, y are an answer but for what is small beside the largest numbers.
+  [[nodiscard]] bool is_near() const { return balance_.is_near() && reach_.is_near(); }
+
   void take(int first, int size, Part part) {
     for (int i = first; i < first + size; ++i) {
       part_.push_back(part);
       column_.push_back(part == Part::open ? -1 : columns_++);
       if (part == Part::open) y_[i] = 0.0;
-    }
-  }
-  template <class Row, class Cone>
-  void for_parts(Row&& row, Cone&& in_cone) const {
-    int cone = 0;
-    for (int i = 0; i < shape_.rows;) {
-      if (cone < shape_.cones && shape_.cone[cone].first == i) {
-        in_cone(shape_.cone[cone]);
-        i += shape_.cone[cone++].size;
-      } else {
-        row(i++);
-      }
     }
   }
   template <class Value>
@@ -109,23 +120,28 @@ class ActiveSet {
   bool linearise() {
     table_.clear();
     open_ = false;
+    balance_ = {};
+    reach_ = {};
+    std::vector<Sum> rest(index(n_));
     for (int j = 0; j < n_; ++j) {
       begin();
-      Sum rest;
-      rest.add(Doubled(view_.gradient[j]), 1.0);
+      rest[index(j)].add(Doubled(view_.gradient[j]), 1.0);
       for (int k = 0; k < n_; ++k) {
         const double entry = hessian_entry(view_, n_, j, k);
-        add(k, Real(entry));
-        rest.add(Doubled(entry), x_[k]);
+        add(j, k, Real(entry));
+        rest[index(j)].add(Doubled(entry), x_[k]);
       }
-      for (int i = 0; i < shape_.rows; ++i) {
-        for_row(shape_, view_, i, [&](int k, double entry) {
-          if (k != j || column_[index(i)] < 0) return;
-          add(column_[index(i)], Real(entry));
-          rest.add(Doubled(entry), y_[i]);
-        });
-      }
-      end(rest);
+    }
+    for (int i = 0; i < shape_.rows; ++i) {
+      if (column_[index(i)] < 0) continue;
+      for_row(shape_, view_, i, [&](int j, double entry) {
+        add(j, column_[index(i)], Real(entry));
+        rest[index(j)].add(Doubled(entry), y_[i]);
+      });
+    }
+    for (int j = 0; j < n_; ++j) {
+      balance_.add(rest[index(j)]);
+      end(j, rest[index(j)]);
     }
     for (int i = 0; i < shape_.rows; ++i) {
       if (part_[index(i)] == Part::held) meet(i);
@@ -144,9 +160,11 @@ class ActiveSet {
   }
   /// a'x = bound
   void meet(int i) {
-    begin();
-    for_row(shape_, view_, i, [&](int j, double entry) { add(j, Real(-entry)); });
-    end(gap(i, bound_[index(i)]));
+    const int row = begin();
+    for_row(shape_, view_, i, [&](int j, double entry) { add(row, j, Real(-entry)); });
+    const Sum rest = gap(i, bound_[index(i)]);
+    reach_.add(rest);
+    end(row, rest);
   }
   /// s o z = 0 over the larger head.
   void press(const QpConeSpan& span) {
@@ -157,7 +175,7 @@ class ActiveSet {
     const double scale =
         1.0 / std::max(std::fabs(static_cast<double>(slack[0].value)), std::fabs(y_[span.first]));
     for (int t = 0; t < span.size; ++t) {
-      begin();
+      const int row = begin();
       Sum rest;
       for (int a = 0; a < span.size; ++a) {
         // Row 0: sum of s_a z_a; row t: s_0 z_t + s_t z_0.
@@ -165,30 +183,34 @@ class ActiveSet {
         const int b = span.first + (t == 0 ? a : t - a);
         const Doubled s = slack[index(a)].value * scale;
         for_row(shape_, view_, span.first + a,
-                [&](int j, double entry) { add(j, Real(-entry) * (y_[b] * scale)); });
-        add(column_[index(b)], static_cast<Real>(s));
+                [&](int j, double entry) { add(row, j, Real(-entry) * (y_[b] * scale)); });
+        add(row, column_[index(b)], static_cast<Real>(s));
         rest.add(s, y_[b]);
         rest.size += slack[index(a)].size * scale * std::fabs(y_[b]);
       }
-      end(rest);
+      end(row, rest);
     }
   }
 
-  void begin() { table_.resize(table_.size() + index(columns_ + 1), Real(0.0)); }
-  void add(int column, const Real& value) { *(table_.end() - (columns_ + 1) + column) += value; }
-  /// In units of the largest entry; what is met needs no correction.
-  void end(const Sum& rest) {
-    const auto row = table_.end() - (columns_ + 1);
+  /// A new row of zeros.
+  int begin() {
+    table_.resize(table_.size() + index(columns_ + 1), Real(0.0));
+    return static_cast<int>(table_.size()) / (columns_ + 1) - 1;
+  }
+  [[nodiscard]] Real* row_of(int row) { return table_.data() + index(row * (columns_ + 1)); }
+  void add(int row, int column, const Real& value) { row_of(row)[column] += value; }
+  /// In units of the row's largest entry; what is met needs no correction.
+  void end(int row, const Sum& rest) {
+    Real* const entry = row_of(row);
     double most = 0.0;
-    for (auto entry = row; entry + 1 != table_.end(); ++entry) {
-      most = std::max(most, std::fabs(static_cast<double>(*entry)));
+    for (int c = 0; c < columns_; ++c) {
+      most = std::max(most, std::fabs(static_cast<double>(entry[c])));
     }
-    const bool met = std::fabs(static_cast<double>(rest.value)) <= kMet * rest.size;
     if (most == 0.0) return;
     const double unit = 1.0 / power_of_two(exponent_of(most));
-    for (auto entry = row; entry + 1 != table_.end(); ++entry) *entry *= unit;
-    if (met) return;
-    table_.back() = static_cast<Real>(-rest.value * unit);
+    for (int c = 0; c < columns_; ++c) entry[c] *= unit;
+    if (std::fabs(static_cast<double>(rest.value)) <= kMet * rest.size) return;
+    entry[columns_] = static_cast<Real>(-rest.value * unit);
     open_ = true;
   }
 
@@ -203,6 +225,8 @@ class ActiveSet {
   std::vector<int> column_;  ///< of a row's multiplier, or -1
   std::vector<Real> table_;  ///< [conditions, columns + 1]
   bool open_ = false;
+  Scope balance_;  ///< of P x + q + A'y
+  Scope reach_;    ///< of the rows that hold
 };
 
 }  // namespace

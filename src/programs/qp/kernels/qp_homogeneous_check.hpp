@@ -17,7 +17,8 @@ class QpHomogeneousCheck {
   /// Rows and cones at x.
   [[nodiscard]] CAROM_CALL double feasible(const double* x) const {
     double worst = 0.0;
-    each(
+    for_parts(
+        shape_,
         [&](int i) {
           const Sum value = row(i, x);
           const auto beyond = [&](double bound, double sign) {
@@ -53,7 +54,8 @@ class QpHomogeneousCheck {
       add_pull(sum, j, y);
       add(worst, magnitude(static_cast<double>(sum.value)), sum.size);
     }
-    each(
+    for_parts(
+        shape_,
         [&](int i) {
           if (y[i] == 0.0) return;
           const double bound = y[i] > 0.0 ? view_.upper[i] : view_.lower[i];
@@ -148,7 +150,8 @@ class QpHomogeneousCheck {
       add_pull(sum, j, y);
       add(worst, magnitude(static_cast<double>(sum.value)), sum.size);
     }
-    each(
+    for_parts(
+        shape_,
         [&](int i) {
           if (y[i] == 0.0) return;
           const double bound = y[i] > 0.0 ? view_.upper[i] : view_.lower[i];
@@ -173,7 +176,8 @@ class QpHomogeneousCheck {
       add(worst, magnitude(static_cast<double>(sum.value)), sum.size);
       slope.add(Doubled(view_.gradient[j]), d[j]);
     }
-    each(
+    for_parts(
+        shape_,
         [&](int i) {
           const Sum value = row(i, d);
           const auto along = static_cast<double>(value.value);
@@ -210,19 +214,6 @@ class QpHomogeneousCheck {
     if (excess <= 0.0) return;
     const double share = excess / size;
     worst = share <= worst ? worst : share;  // keeps NaN
-  }
-
-  template <class Interval, class InCone>
-  CAROM_INLINE void each(Interval&& interval, InCone&& in_cone) const {
-    int cone = 0;
-    for (int i = 0; i < shape_.rows;) {
-      if (cone < shape_.cones && shape_.cone[cone].first == i) {
-        in_cone(shape_.cone[cone]);
-        i += shape_.cone[cone++].size;
-      } else {
-        interval(i++);
-      }
-    }
   }
 
   [[nodiscard]] CAROM_INLINE Sum row(int i, const double* x) const {

@@ -50,6 +50,19 @@ CAROM_INLINE void for_row(const QpShape& shape, const QpView<Data>& view, int i,
     if (entry != 0.0) f(j, entry);
   }
 }
+/// interval(i) for the rows of intervals, in_cone(cone) for the cones, in the order of the rows.
+template <class Interval, class InCone>
+CAROM_INLINE void for_parts(const QpShape& shape, Interval&& interval, InCone&& in_cone) {
+  int cone = 0;
+  for (int i = 0; i < shape.rows;) {
+    if (cone < shape.cones && shape.cone[cone].first == i) {
+      in_cone(shape.cone[cone]);
+      i += shape.cone[cone++].size;
+    } else {
+      interval(i++);
+    }
+  }
+}
 /// P_ij, whose lower half is read.
 template <class Data>
 CAROM_INLINE double hessian_entry(const QpView<Data>& view, int n, int i, int j) {

@@ -8,11 +8,12 @@
 /// (src/programs/qp/interior_proofs.cpp).
 namespace carom::kernels {
 
-/// Whether a vector near y is Farkas' vector; y is moved to within rounding of it. y: [rows].
+/// Whether a vector near y is Farkas' vector. y is moved towards it, to within rounding of its
+/// largest numbers; whether that serves as a proof in doubles is for a certificate. y: [rows].
 bool completes_farkas(const QpShape& shape, const QpView<const double*>& view, double* y);
 
 /// Whether a vector near d leads into all cones and intervals, down and without end, from `point`,
-/// which is found. d is moved to within rounding of it. d, point: [n].
+/// which is found. d is moved likewise. d, point: [n].
 bool completes_ray(const QpShape& shape, const QpView<const double*>& view, double* d,
                    double* point);
 
