@@ -90,7 +90,6 @@ TEST(ProofsWithMargin, CompleteWhatIsNearFarkasVectorAndNothingElse) {
       if (ConeJudge(problem).contradiction(y) <= 3e-14L) ++completed;
     }
   }
-  std::printf("farkas %d\n", completed);
   EXPECT_GT(completed, problems() / 4);
 }
 
@@ -115,7 +114,6 @@ TEST(ProofsWithMargin, CompleteWhatIsNearARayAndNothingElse) {
       if (std::max(judge.endless(d), judge.feasible(point)) <= 3e-14L) ++completed;
     }
   }
-  std::printf("ray %d\n", completed);
   EXPECT_GT(completed, problems() / 20);
 }
 
