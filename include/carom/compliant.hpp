@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +33,17 @@ CompliantBatch make_batch(std::span<const CompliantProblem> problems);
 void validate(const CompliantProblem& problem, std::int64_t index = 0);
 
 /// Takes one step in every problem: v' = v + h M^-1 (G'lambda + f), (37). A problem with refused
-/// numbers gets Status::invalid_input and leaves its neighbours unchanged. The result lives in the
-/// memory space of `batch`. backend reference: the un-eliminated equations, with Eigen.
-/// Errors: InvalidInput for shapes and settings; BackendUnavailable.
+/// numbers gets Status::invalid_input (`step_refusal` says why) and leaves its neighbours
+/// unchanged. The result lives in the memory space of `batch`. backend reference: the un-eliminated
+/// equations, with Eigen. Errors: InvalidInput for shapes and settings; BackendUnavailable.
 /// `workspace` keeps memory for later calls (workspace.hpp).
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings = {},
                                 Backend backend = Backend::automatic,
                                 Workspace* workspace = nullptr);
+
+/// Why solve_compliant gives a problem of a batch in host memory Status::invalid_input: the first
+/// number that is refused, or nothing. Errors: InvalidInput for shapes and for a batch elsewhere.
+std::optional<Refusal> step_refusal(const CompliantBatch& batch, std::int64_t problem);
 
 /// Steps every world `run.steps` times, without leaving the device between the chunks of a stride.
 /// A world is a function of its parameters, h and the number of steps: the same in any batch and

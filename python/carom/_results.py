@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import re
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from . import _core
+from ._settings import argument_words
 from .errors import SolveError
 
 T = TypeVar("T", bound=type)
@@ -46,9 +49,14 @@ WORDS: dict[str, Any] = {
 
 
 def result(cls: T) -> T:
-    """A result's class: its own fields, after those of the library's list of that name, if any."""
-    listed = _core.tables().get(cls.__name__, [])
+    """A result's class: its own fields, after those of the library's list of that name, if any. What the list says of
+    arrays that the docstring does not name is added to it."""
+    listed = _core.tables().get(cls.__name__, {})
     own = cls.__dict__.get("__annotations__", {})
+    doc = cls.__doc__ or ""
+    more = [f"{name}: {meaning}" for name, meaning in listed.items() if meaning and not re.search(rf"\b{name}\b", doc)]
+    if more:
+        cls.__doc__ = doc.rstrip() + "\n\n    " + "; ".join(more) + "."
     cls.__annotations__ = {**{name: "np.ndarray" for name in listed}, **own}
     dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
     return cls
@@ -113,6 +121,36 @@ class Batched(Result):
 
     _axes: ClassVar[tuple[str, ...]] = ("problem",)
     _apart: ClassVar[tuple[str, ...]] = ()  # arrays without such rows
+    _arguments: ClassVar[Mapping[str, str]] = {}  # of the call, by the library's names of the arrays
+
+    def _refused(self) -> list[int]:
+        bad = np.asarray(self.status) == Status.invalid_input
+        return list(map(int, np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))))
+
+    def reasons(self) -> dict[int, str]:
+        """Why problems have the status invalid_input: the first number of each that is refused."""
+        found = {}
+        given = getattr(self, "problem", {})
+        for p in self._refused():
+            for name, array in given.items():
+                if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.ndim:
+                    continue
+                own = array[0 if len(array) == 1 else p]
+                bound = name.endswith(("lower", "upper"))
+                bad = np.argwhere(np.isnan(own) if bound else ~np.isfinite(own))
+                if len(bad):
+                    place = "][".join(map(str, bad[0]))
+                    rule = "must be a number" if bound else "must be finite"
+                    text = f"{name}[{place}] of problem {p} is {own[tuple(bad[0])]}: {rule}"
+                    found[p] = argument_words(text, name, self._arguments)
+                    break
+        return found
+
+    def _summary(self) -> str:
+        text = super()._summary()
+        if isinstance(getattr(self, "status", None), np.ndarray) and (reasons := self.reasons()):
+            text += f"; {next(iter(reasons.values()))}"
+        return text
 
     def to_xarray(self) -> Any:
         """All arrays of it as an xarray.Dataset: dimensions problem (and sample, cost or direction),
@@ -143,8 +181,9 @@ def checked(answer: R, on_error: str, solved: tuple[int, ...] = (0,)) -> R:
         first = int(bad[0])
         row = np.atleast_1d(status[first]).ravel()
         word = Status(int(row[~np.isin(row, solved)][0])).name
+        reason = answer.reasons().get(first) if isinstance(answer, Batched) else None
         raise SolveError(
-            f"problem {first} is {word}; {bad.size} of {len(status)} are not solved",
+            f"problem {first} is {word}{f', {reason}' if reason else ''}; {bad.size} of {len(status)} are not solved",
             answer,
             first,
             word,

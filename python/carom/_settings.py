@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
+
+from .errors import InvalidInput
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,5 +64,37 @@ def takes_settings(
         doc = inspect.cleandoc(function.__doc__ or "")
         function.__doc__ = doc + "\n\nSettings:\n" + "\n".join(lines) + "\n"
         return function
+
+    return decorated
+
+
+def argument_words(text: str, field: str, arguments: Mapping[str, str]) -> str:
+    """A refusal of `field` that begins with the argument as its caller wrote it: "l[2] (lower) is ..."."""
+    for array, argument in arguments.items():
+        text = re.sub(rf"\b{array}\[", f"{argument}[", text)
+        text = re.sub(rf"(must have \d+ as ){array}\b", rf"\g<1>{argument}", text)
+    array = re.split(r"\W", field)[0]
+    argument = arguments.get(array, array)
+    if argument == array:
+        return text
+    return re.sub(rf"^(?:{argument}((?:\[[^\]]*\])+)|{array}\b)", lambda m: f"{argument}{m[1] or ''} ({array})", text)
+
+
+def takes_arrays(**arguments: str) -> Callable[[Function], Function]:
+    """Refusals of a function name the argument, too.
+
+    arguments: by the names that the library has for the arrays, which `field` of the exception keeps.
+    """
+
+    def decorated(function: Function) -> Function:
+        @functools.wraps(function)
+        def call(*args: Any, **more: Any) -> Any:
+            try:
+                return function(*args, **more)
+            except InvalidInput as error:
+                error.args = (argument_words(str(error), error.field, arguments),)
+                raise
+
+        return call  # type: ignore[return-value]
 
     return decorated

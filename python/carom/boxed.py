@@ -14,7 +14,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Status, checked, result
-from ._settings import in_words, takes_settings
+from ._settings import in_words, takes_arrays, takes_settings
 from .decisions import decide_open
 from .solvers import Decided, _problem
 
@@ -34,6 +34,7 @@ class BoxedLcpResult(Decided):
     sides are 0 (z at its lower bound), 1 (w = 0) and 2 (z at its upper bound); leaf_farkas has two more columns for
     each friction row."""
 
+    _arguments = {"matrix": "M", "vector": "q", "lower": "lo", "upper": "hi", "friction": "mu"}
     problem: dict[str, Any]
     bound: Any = None
     tree: Any = None
@@ -101,12 +102,14 @@ def _friction(findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
     low, high = np.array(np.broadcast_to(low, shape)), np.array(np.broadcast_to(high, shape))
     if mu is None:  # as ODE has it: hi is the coefficient
         mu = np.where(rows, high, 0.0)
-        bad = np.argwhere(rows & (low != -high) & (low != -np.inf))
+        bad = np.argwhere(rows & ((low != -high) & (low != -np.inf) | np.isinf(high)))
         if bad.size:
             at = tuple(bad[0])
+            place = ", ".join(map(str, at))
             raise refuse(
-                f"lower{list(map(int, at))}", str(low[at]), "must be -upper, which is mu, in a friction row"
-            )
+                "friction", "left out", f"findex needs mu, or as in ODE hi = mu and lo = -mu in friction rows; "
+                f"hi[{place}] is {high[at]:g} and lo[{place}] is {low[at]:g}",
+            )  # fmt: skip
         low[rows], high[rows] = -np.inf, np.inf
     else:
         mu = np.broadcast_to(from_any("friction", mu), np.broadcast_shapes(np.shape(mu), rows.shape))
@@ -114,6 +117,7 @@ def _friction(findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
     return mu, low, high
 
 
+@takes_arrays(**BoxedLcpResult._arguments)
 @takes_settings(_core.boxed_lcp_settings())
 def solve_boxed_lcp(
     M: Any, q: Any, lo: Any = None, hi: Any = None, *, findex: Any = None, mu: Any = None, max_nodes: int = 500,

@@ -4,6 +4,7 @@ Unconditionally Stable First-Order Constraint Solver for Multibody Systems")."""
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from ._derivatives import (
 )  # fmt: skip
 from ._progress import called
 from ._results import Batched, RowType, checked, result
-from ._settings import in_words, takes_settings
+from ._settings import argument_words, in_words, takes_arrays, takes_settings
 from .problems import Parameter, columns, parameters_of
 
 __all__ = ["Rows", "Scenario", "StepResult", "WorldsResult", "scenarios", "step", "worlds"]
@@ -41,6 +42,12 @@ class Rows:
     mu: Any = 0.0
 
 
+_ARGUMENTS = {
+    "mass_matrix": "M", "force": "f", "velocity": "v", "step_size": "h", "jacobian": "J", "jacobian_dot_v": "Jdot_v",
+    "stiffness": "K", "damping": "B", "friction": "mu",
+}  # fmt: skip
+
+
 @result
 class StepResult(Batched, Differentiable):
     """The states of n problems after a step: velocity v' (n, nv), increment q' - q (n, nq or nv), force lambda (n, m)
@@ -51,6 +58,16 @@ class StepResult(Batched, Differentiable):
     _inputs = ("step_size", "mass_matrix", "force", "velocity", "position_map", "jacobian", "jacobian_dot_v",
                "phi", "stiffness", "damping", "friction")  # fmt: skip
     _outputs = ("velocity", "increment", "force", "kinetic_energy")
+    _arguments = _ARGUMENTS
+
+    def reasons(self) -> dict[int, str]:
+        """Why problems have the status invalid_input: the first number of each that is refused."""
+        bad = self._refused()
+        if not bad:
+            return {}
+        problem, sizes, _ = self._call()
+        found: dict[int, str] = _core.step_refusals(problem, *sizes, bad)
+        return {p: argument_words(text, re.split(r"\W", text)[0], self._arguments) for p, text in found.items()}
 
     def _call(self) -> tuple[dict[str, np.ndarray], tuple[int, int, int, int, int], dict[str, Any]]:
         given = self._given()
@@ -126,19 +143,6 @@ class WorldsResult(Batched):
     frame_time: np.ndarray
     frame_state: np.ndarray
     frame_energy: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    force: np.ndarray
-    displacement: np.ndarray
-    energy_start: np.ndarray
-    energy: np.ndarray
-    max_residual: np.ndarray
-    failed: np.ndarray
-    steps_taken: np.ndarray
-    iterations: np.ndarray
-    iterations_max: np.ndarray
-    rows_max: np.ndarray
-    status: np.ndarray
     problem: dict[str, Any]
 
     @takes_settings(SETTINGS, without=("at_kink",))
@@ -202,6 +206,7 @@ def _types(value: Any) -> np.ndarray:
     return np.asarray(np.vectorize(_ROW_WORDS.__getitem__, otypes=[np.uint8])(array))
 
 
+@takes_arrays(**_ARGUMENTS)
 @takes_settings(_core.compliant_settings())
 def step(
     M: Any, f: Any, v: Any, constraints: Rows, h: Any, *, dimension: int = 3,
@@ -213,7 +218,7 @@ def step(
     M (n, nv, nv). f (n, nv): all forces except those of the constraints [N]. v (n, nv): velocity before. h: step
     size [s], (n,) or one number. position_map N (n, nq, nv) gives increment = h N v'; default: the identity.
     dimension: 2 or 3, in which a contact has one or two tangent rows. A problem with bad numbers has the status
-    invalid_input. Errors: InvalidInput for shapes, settings and types of rows.
+    invalid_input; StepResult.reasons() says which. Errors: InvalidInput for shapes, settings and types of rows.
     """
     batch = Batch(strict)
     batch.add("mass_matrix", M, "nv", "nv")

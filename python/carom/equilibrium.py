@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Batched, Result, Status, checked, result
-from ._settings import in_words, takes_settings
+from ._settings import in_words, takes_arrays, takes_settings
 from .problems import Parameter, columns, parameters_of
 
 __all__ = [
@@ -44,6 +44,7 @@ class Postures(Result):
     contact_names: tuple[str, ...] = ()
 
     @classmethod
+    @takes_arrays(friction="mu", wrench_vertices="neighbourhood")
     def of(
         cls, position: Any, normal: Any, mu: Any, *, length: Any = None, wrench: Any = None,
         neighbourhood: Any = None, strict: bool = False, **more: Any,

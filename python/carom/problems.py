@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Result
-from ._settings import in_words
+from ._settings import in_words, takes_arrays
 
 # Where the table of modes that a problem's samples share pays for itself.
 _TABLE_SAMPLES = 32
@@ -54,6 +54,7 @@ class Problems(Result):
     friction_high: np.ndarray | None = None
 
     @classmethod
+    @takes_arrays(mass_matrix="M", velocity="v", normal_jacobian="Jn", tangent_jacobian="Jt", friction="mu")
     def of(
         cls: type[P], M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
     ) -> P:

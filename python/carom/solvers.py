@@ -20,7 +20,7 @@ from ._derivatives import (
 from ._derivatives import Inputs as _Inputs
 from ._proofs import sdp_residuals
 from ._results import Batched, Result, Status, checked, result
-from ._settings import in_words, takes_settings
+from ._settings import in_words, takes_arrays, takes_settings
 from .decisions import LcpDecision, decide_open
 
 __all__ = [
@@ -96,6 +96,7 @@ class LcpResult(Decided, Differentiable):
     parent, pair, side, and leaf_farkas (l, k), problem after problem. bound (n): infinite, unless the proof excludes
     only answers with all z <= bound. decision(p) has the tree of one problem."""
 
+    _arguments = {"matrix": "M", "vector": "q"}
     w: np.ndarray
     problem: dict[str, Any]
     bound: Any = None
@@ -179,6 +180,7 @@ class LpResult(Proven, Differentiable):
     solution (n, K, v); dual (n, K, r); objective, status, pivots, residual (n, K); basis (n, v + r). Proofs, None
     without certificates: farkas (n, K, r) of infeasible; ray and point (n, K, v) of unbounded."""
 
+    _arguments = {"cost": "c", "matrix": "A", "column_lower": "col_lower", "column_upper": "col_upper"}
     _axes = ("problem", "cost")
     problem: dict[str, Any]
 
@@ -252,6 +254,7 @@ class QpResult(Proven, Differentiable):
     certificate (n, max(v, r + k)): the Farkas vector of infeasible, the ray of unbounded, the direction of nonconvex
     or the face of no_interior; point (n, v): where the ray starts."""
 
+    _arguments = {"hessian": "P", "vector": "q", "matrix": "A", "lower": "l", "upper": "u", "cone_matrix": "C", "cone_vector": "b"}
     problem: dict[str, Any]
 
     _inputs = ("hessian", "vector", "matrix", "lower", "upper", "cone_matrix", "cone_vector")
@@ -360,6 +363,7 @@ class CoulombResult(Proven):
     """Answers of n friction problems: reaction r and velocity u = W r + q (n, d m), the normal of each contact first;
     status, residual, iterations (n)."""
 
+    _arguments = {"matrix": "W", "vector": "q", "friction": "mu"}
     reaction: np.ndarray
     velocity: np.ndarray
     status: np.ndarray
@@ -382,6 +386,7 @@ def _problem(batch: Batch, table: Any, settings: dict[str, Any], **more: Any) ->
     return given
 
 
+@takes_arrays(**CoulombResult._arguments)
 @takes_settings(_core.coulomb_settings())
 def solve_coulomb(
     W: Any, q: Any, mu: Any, *, threads: int = 0, strict: bool = False, on_error: str = "status",
@@ -414,6 +419,7 @@ def solve_coulomb(
     return checked(CoulombResult(**answer, problem=problem), on_error)
 
 
+@takes_arrays(**LcpResult._arguments)
 @takes_settings(_core.lcp_settings())
 def solve_lcp(
     M: Any, q: Any, *, max_nodes: int = 500, backend: str = "auto", workspace: Any = None,
@@ -452,6 +458,7 @@ def _bounds(value: Any, missing: float, count: int, n: int) -> Any:
     return np.full((n, count), missing) if value is None else value
 
 
+@takes_arrays(**LpResult._arguments)
 @takes_settings(_core.lp_settings())
 def solve_lp(
     c: Any, A: Any = None, row_lower: Any = None, row_upper: Any = None, col_lower: Any = None,
@@ -504,6 +511,7 @@ def solve_lp(
 _CONES = {"zero": "zero", "nonneg": "nonneg", "nonnegative": "nonneg", "soc": "second_order"}
 
 
+@takes_arrays(**QpResult._arguments)
 @takes_settings(_core.qp_settings())
 def solve_qp(
     P: Any, q: Any, A: Any = None, l: Any = None, u: Any = None, C: Any = None, b: Any = None, *,
@@ -561,6 +569,7 @@ def solve_qp(
     return checked(QpResult(**answer, problem=problem), on_error)
 
 
+@takes_arrays(objective="b", constant="C", coefficients="A")
 @takes_settings(_core.sdp_settings())
 def solve_sdp(
     C: Any, A: Any, b: Any, *, blocks: Sequence[int] | None = None, strict: bool = False,

@@ -34,6 +34,20 @@ nb::dict step(const nb::dict& arrays, std::int64_t problems, int dimension, int 
                    batch);
 }
 
+/// Why each of the given problems has the status invalid_input.
+nb::dict step_refusals(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                       int rows, int positions, const std::vector<std::int64_t>& wanted) {
+  CompliantBatch batch;
+  static_cast<CompliantSizes&>(batch) = {problems, dimension, velocities, rows, positions};
+  borrow(batch, batch, arrays);
+  nb::dict result;
+  for (const std::int64_t problem : wanted) {
+    if (const auto refusal = step_refusal(batch, problem))
+      result[nb::int_(problem)] = refusal->text();
+  }
+  return result;
+}
+
 nb::list scenarios() {
   nb::list result;
   for (const models::Scenario& scenario : models::scenarios()) {
@@ -50,33 +64,20 @@ nb::list scenarios() {
 }
 
 nb::dict worlds_of(WorldsResult&& result) {
-  const auto w = static_cast<std::size_t>(result.worlds);
-  const auto nq = static_cast<std::size_t>(result.positions);
-  const auto nv = static_cast<std::size_t>(result.velocities);
-  const auto rows = static_cast<std::size_t>(result.rows);
+  const WorldsSizes sizes = result;
+  const auto w = static_cast<std::size_t>(sizes.worlds);
+  const auto numbers = static_cast<std::size_t>(sizes.positions + sizes.velocities);
   const std::size_t frames = result.frame_time.size();
-  nb::dict all;
+  nb::dict all =
+      arrays_of(static_cast<WorldsResultArrays<WorldValues>&&>(std::move(result)), sizes);
   all["backend"] = std::string(to_string(result.backend));
   all["cancelled"] = result.cancelled;
   all["seconds"] = result.seconds;
   all["steps"] = result.steps;
   all["step_size"] = result.step_size;
   all["frame_time"] = array_of(std::move(result.frame_time));
-  all["frame_state"] = array_of(std::move(result.frame_state), {frames, w, nq + nv});
+  all["frame_state"] = array_of(std::move(result.frame_state), {frames, w, numbers});
   all["frame_energy"] = array_of(std::move(result.frame_energy), {frames, w});
-  all["position"] = array_of(std::move(result.position), {w, nq});
-  all["velocity"] = array_of(std::move(result.velocity), {w, nv});
-  all["force"] = array_of(std::move(result.force), {w, rows});
-  all["displacement"] = array_of(std::move(result.displacement));
-  all["energy_start"] = array_of(std::move(result.energy_start));
-  all["energy"] = array_of(std::move(result.energy));
-  all["max_residual"] = array_of(std::move(result.max_residual));
-  all["failed"] = array_of(std::move(result.failed));
-  all["steps_taken"] = array_of(std::move(result.steps_taken));
-  all["iterations"] = array_of(std::move(result.iterations));
-  all["iterations_max"] = array_of(std::move(result.iterations_max));
-  all["rows_max"] = array_of(std::move(result.rows_max));
-  all["status"] = array_of(std::move(result.status));
   return all;
 }
 
@@ -192,6 +193,7 @@ void add_compliant(nb::module_& module) {
   using nb::literals::operator""_a;
   module.def("solve_compliant", step, "arrays"_a, "problems"_a, "dimension"_a, "velocities"_a,
              "rows"_a, "positions"_a, "settings"_a, "backend"_a, "workspace"_a.none());
+  module.def("step_refusals", step_refusals);
   module.def("step_worlds", worlds, "scenario"_a, "parameters"_a, "run"_a, "settings"_a,
              "backend"_a, "progress"_a.none(), "workspace"_a.none());
   module.def("differentiate_worlds", differentiate_run);

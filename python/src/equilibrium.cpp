@@ -120,10 +120,8 @@ nb::dict region_of(SpatialRegion& region, std::size_t contacts) {
   result["outer"] = rows(region.outer, 2);
   result["half_plane"] = rows(region.half_plane, 3);
   result["dual"] = rows(region.dual, 6);
-  result["area_inner"] = region.area_inner;
-  result["area_outer"] = region.area_outer;
-  result["residual"] = region.residual;
-  result["pivots"] = region.pivots;
+  SpatialRegion::each_field(
+      [&](const Field& field, const auto& value) { result[field.name] = value; }, region);
   std::vector<double> direction, lower, upper, point;
   std::vector<Status> status;
   for (const RegionSupport& probe : region.support) {

@@ -65,21 +65,34 @@ nb::dict enumerations() {
   return result;
 }
 
+std::string meaning_of(const Field& field) {
+  return *field.unit == '\0' ? field.meaning : std::string(field.meaning) + " [" + field.unit + "]";
+}
+
+/// What each array means, where the list says so, by name.
 template <class Table>
-nb::list names_of() {
-  nb::list result;
+nb::dict names_of() {
+  nb::dict result;
   const Table table;
   Table::each_array(
-      {}, [&](const char* name, const Extents&, const auto&) { result.append(name); }, table);
+      {},
+      [&]<class Name>(const Name& name, const Extents&, const auto&) {
+        if constexpr (std::is_same_v<Name, ArrayField>) {
+          result[name.name] = meaning_of(name);
+        } else {
+          result[static_cast<const char*>(name)] = "";
+        }
+      },
+      table);
   return result;
 }
 
-/// Names of the arrays of results, in the order of their lists.
+/// Names and meanings of the arrays of results, in the order of their lists.
 nb::dict tables() {
   nb::dict result;
   result["ImpactFloor"] = names_of<ImpactFloor>();
-  nb::list judged = names_of<ImpactJudgement::Samples>();
-  judged.extend(result["ImpactFloor"]);
+  nb::dict judged = names_of<ImpactJudgement::Samples>();
+  judged.update(names_of<ImpactFloor>());
   result["Judgement"] = judged;
   result["BoxedLcpResult"] = names_of<BoxedLcpResult>();
   result["LcpResult"] = names_of<LcpResult>();
@@ -95,7 +108,11 @@ nb::dict tables() {
   result["PlanarRegions"] = names_of<PlanarResult>();
   result["PlanarMargins"] = names_of<PlanarMargin>();
   result["Support"] = names_of<SupportResult>();
+  nb::dict region;
+  SpatialRegion::each_field([&](const Field& field) { region[field.name] = meaning_of(field); });
+  result["SpatialRegion"] = region;
   result["StepResult"] = names_of<CompliantResult>();
+  result["WorldsResult"] = names_of<WorldsResultArrays<WorldValues>>();
   result["ImpactSteps"] = names_of<StepResult>();
   result["Stances"] = names_of<StanceBatch>();
   result["StabilityResult"] = names_of<StabilityResult>();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -141,12 +142,14 @@ def test_refusals():
     M, q = np.eye(2), -np.ones(2)
     for arguments, words in (
         ({"findex": [-1, 5], "mu": [0, 1]}, "findex[1]"),
-        ({"findex": [-1, 0], "mu": [0, -1]}, "friction[1]"),
-        ({"mu": [0, 1]}, "friction"),
+        ({"findex": [-1, 0], "mu": [0, -1]}, "mu[1] (friction)"),
+        ({"mu": [0, 1]}, "mu (friction)"),
+        ({"findex": [-1, 0]}, "mu (friction) is left out: findex needs mu"),
+        ({"lo": [0, 0, 0]}, "lo (lower) is of shape (3,)"),
         ({"findex": [-1, 0, 1], "mu": [0, 1, 1]}, "findex"),
     ):
-        with pytest.raises(carom.InvalidInput, match=words.replace("[", r"\[")):
-            carom.solve_boxed_lcp(M, q, [0, -np.inf], None, **arguments)
+        with pytest.raises(carom.InvalidInput, match=re.escape(words)):
+            carom.solve_boxed_lcp(M, q, **{"lo": [0, -np.inf], **arguments})
     with pytest.raises(carom.InvalidInput, match="A"):
         carom.solve_mixed_lcp(np.eye(3), M, np.eye(2), np.eye(2), q, q)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -164,6 +165,12 @@ def test_a_block_that_falls_onto_a_spring():
     assert found.status.tolist() == [0, 0, int(carom.Status.invalid_input)]
     assert (found.force[:2, 0] > 0).all()
     assert (np.abs(found.force[:2, 1]) <= 0.5 * found.force[:2, 0] + 1e-9).all()
+    assert found.reasons() == {2: "v[0] (velocity) of problem 2 is nan: must be finite"}
+    assert "v[0] (velocity) of problem 2" in repr(found)
+    for h, K, said in ((0.0, 1e6, "h (step_size) of problem 0 is 0"), (0.1, -1.0, "K[0] (stiffness) of problem 0 is -1")):
+        bad = compliant.Rows(["normal", "tangent"], [[0.0, 1.0], [1.0, 0.0]], K=K)
+        with pytest.raises(carom.SolveError, match=re.escape(said)):
+            compliant.step(np.eye(2), [0.0, -9.81], v[0], bad, h, dimension=2, on_error="raise")
     with pytest.raises(carom.InvalidInput, match="normal"):
         compliant.step(np.eye(2), [0, 0], [0, 0], compliant.Rows(["wall"], [[1.0, 0.0]]), 0.01)
 

@@ -24,6 +24,13 @@ void validate_shapes(const CompliantBatch& batch) {
 
 }  // namespace
 
+std::optional<Refusal> step_refusal(const CompliantBatch& batch, std::int64_t problem) {
+  validate_shapes(batch);
+  require::between("problem", problem, 0, batch.problems - 1);
+  require::reachable(Backend::cpu, arrays::common_space("compliant batch", batch));
+  return problem_refusal(batch, problem);
+}
+
 CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSettings& settings,
                                 Backend backend, Workspace* workspace) {
   settings.validate();

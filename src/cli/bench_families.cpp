@@ -132,8 +132,7 @@ FamilyWork posture_work(const FamilyBench& bench) {
       const bool answered =
           status == Status::solved || status == Status::infeasible || status == Status::unbounded;
       if (!answered) ++pass.failed;
-      const bool planar = result.posture.dimension == 2;
-      note(planar ? result.planar.residual : result.spatial.residual, pass.residual);
+      note(result.residual(), pass.residual);
     }
     return pass;
   };
@@ -202,7 +201,7 @@ FamilyWork step_file_work(const FamilyBench& bench) {
     FamilyPass pass{count, 0, 0.0};
     for (std::size_t i = 0; i < result.problems.size(); ++i) {
       if (result.status_of(i) != Status::solved) ++pass.failed;
-      note(run::step_of(result, i).residual, pass.residual);
+      note(run::step_of(result, i).number("residual"), pass.residual);
     }
     return pass;
   };

@@ -57,7 +57,7 @@ void print_counts(const std::vector<run::EquilibriumRun>& runs) {
   double residual = 0.0;
   for (const run::EquilibriumRun& run : runs) {
     ++counts[std::string(to_string(run.status()))];
-    const double own = run.posture.dimension == 2 ? run.planar.residual : run.spatial.residual;
+    const double own = run.residual();
     residual = std::max(residual, own);
   }
   fmt::print("{} postures on the {} backend\n", runs.size(), to_string(runs.front().backend));

@@ -75,7 +75,7 @@ class Report {
       line("torque", "{} to {} N m about the origin", end_words(region.torque_min),
            end_words(region.torque_max));
       line("essential contacts", "{}", contact_names(run_, region.essential));
-      line("residual", "{:.2e}", region.residual);
+      line("residual", "{:.2e}", run_.residual());
     }
     if (!region.robust_status) return;
     line("robust region", "{}{}, residual {:.2e}", to_string(*region.robust_status),
@@ -95,7 +95,7 @@ class Report {
     if (region.dimension < 0) return;
     line("area", "from {:.9g} to {:.9g} m^2, a gap of {:.1e}", region.area_inner, region.area_outer,
          region.area_outer - region.area_inner);
-    line("residual", "{:.2e}", region.residual);
+    line("residual", "{:.2e}", run_.residual());
     if (run_.three) {
       line("three contacts", "{:.9g} m^2 of it by Proposition 3.3, sampled and conservative",
            run_.three->area_conservative);
@@ -197,9 +197,8 @@ std::string postures_table(const std::vector<run::EquilibriumRun>& runs) {
   for (const run::EquilibriumRun& run : runs) {
     std::string region = "-";
     std::string robust = "-";
-    double residual = run.spatial.residual;
+    const double residual = run.residual();
     if (run.posture.dimension == 2) {
-      residual = run.planar.residual;
       if (run.planar.status == Status::solved || run.planar.status == Status::unbounded) {
         region = fmt::format("[{:.6g}, {:.6g}] m", run.planar.lower, run.planar.upper);
       }

@@ -104,6 +104,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
     entry["x"] = run::has_answer(answers[i].status) ? nlohmann::ordered_json(answers[i].x)
                                                     : nlohmann::ordered_json(nullptr);
     io::add_fields(entry, answers[i]);
+    io::add_fields(entry, answers[i].numbers);
     for (const auto& [key, values] : answers[i].proofs) {
       const std::string name(key);
       entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
@@ -208,7 +209,10 @@ void print_numbers(const run::Cases& cases, const run::CaseAnswers& answers) {
                               : std::string(),
                           answer.tree.nodes.size() / 3);
     }
-    if (answer.limit_error) text += fmt::format("    limit_error = {:.9g}\n", *answer.limit_error);
+    for (const run::Number& number : answer.numbers) {
+      const double value = run::number_named(answer.numbers, number.field.name);
+      if (std::isfinite(value)) text += fmt::format("    {} = {:.9g}\n", number.field.name, value);
+    }
     if (const auto* box = std::get_if<run::BoxedLcpProblem>(&cases[i].problem)) {
       text += pressed_rows(*box, answer);
     }

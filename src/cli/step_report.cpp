@@ -155,9 +155,11 @@ std::string array_step_report(const run::ArrayStepRun& run) {
   const std::size_t shown = std::min(run.problems.size(), kProblemRows);
   for (std::size_t i = 0; i < shown; ++i) {
     const run::ArrayStep step = run::step_of(run, i);
+    const double residual = step.number("residual");
     table.add({run.name_of(i), fmt::format("{}", step.force.size()), state_words(step.velocity),
-               state_number(step.kinetic_energy), fmt::format("{}", step.iterations),
-               std::isfinite(step.residual) ? fmt::format("{:.1e}", step.residual) : "-",
+               state_number(step.number("kinetic_energy")),
+               fmt::format("{}", step.number("iterations")),
+               std::isfinite(residual) ? fmt::format("{:.1e}", residual) : "-",
                std::string(to_string(step.status))});
   }
   text += table.text();

@@ -139,7 +139,7 @@ StepComparison compare_files(const StepOptions& options, Backend first, Backend 
     for (std::size_t side = 0; side < 2; ++side) {
       const run::ArrayStep step = run::step_of(runs[side], i);
       pair.status[side] = step.status;
-      pair.residual[side] = step.residual;
+      pair.residual[side] = step.number("residual");
       pair.velocity[side] = step.velocity;
       speed = std::max(speed, largest(step.velocity));
     }

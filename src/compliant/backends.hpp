@@ -74,7 +74,9 @@ inline int contact_iterations(const CompliantSettings& settings) {
 kernels::CompliantOptions compliant_options(const CompliantBatch& batch,
                                             const CompliantSettings& settings);
 
-/// Whether the numbers and rows of a problem of a host batch can be worked with.
+/// The first number or row of a problem of a host batch that cannot be worked with.
+std::optional<Refusal> problem_refusal(const CompliantBatch& batch, std::int64_t problem);
+/// Whether there is none.
 bool acceptable(const CompliantBatch& batch, std::int64_t problem);
 /// Writes NaN and the status.
 void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,

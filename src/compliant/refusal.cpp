@@ -1,10 +1,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <Eigen/Cholesky>
 
 #include "compliant/backends.hpp"
+#include "core/message.hpp"
+#include "core/require.hpp"
+#include "core/words.hpp"
 
 namespace carom {
 
@@ -13,48 +19,104 @@ namespace {
 using Eigen::Index;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Of row `row`, which is there.
-bool good_row(const CompliantBatch& batch, std::int64_t row) {
-  const double* jacobian = batch.jacobian.data() + row * batch.velocities;
-  const bool finite = std::all_of(jacobian, jacobian + batch.velocities,
-                                  [](double entry) { return std::isfinite(entry); }) &&
-                      std::isfinite(batch.jacobian_dot_v.data()[row]) &&
-                      std::isfinite(batch.phi.data()[row]);
-  const auto at_least_zero = [](double value) { return value >= 0.0 && std::isfinite(value); };
-  return finite && at_least_zero(batch.stiffness.data()[row]) &&
-         at_least_zero(batch.damping.data()[row]) &&
-         (batch.type.data()[row] != RowType::normal || at_least_zero(batch.friction.data()[row]));
-}
+constexpr const char* kFinite = "must be finite";
+constexpr const char* kSign = "must be finite and >= 0";
+constexpr const char* kTangents = "a normal row must be followed by its dimension - 1 tangent rows";
+
+/// Writes down the first number that is refused.
+class Search {
+ public:
+  Search(const CompliantBatch& batch, std::int64_t problem) : batch_(batch), problem_(problem) {}
+
+  /// The problem's `count` numbers, in rows of `columns`; 0: a list.
+  void numbers(const char* field, const Buffer<double>& values, std::int64_t count,
+               std::int64_t columns) {
+    const double* own = values.data() + problem_ * count;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (!std::isfinite(own[i])) {
+        return found(field, require::place(i, columns), message::number(own[i]), kFinite);
+      }
+    }
+  }
+  void row(int i) {
+    const std::int64_t at = problem_ * batch_.rows + i, nv = batch_.velocities;
+    for (std::int64_t j = 0; j < nv; ++j) {
+      const double value = batch_.jacobian.data()[at * nv + j];
+      if (!std::isfinite(value)) found("jacobian", {i, j}, message::number(value), kFinite);
+    }
+    const auto check = [&](const char* field, const Buffer<double>& values, bool sign) {
+      const double value = values.data()[at];
+      if (std::isfinite(value) && (value >= 0.0 || !sign)) return;
+      found(field, {i}, message::number(value), sign ? kSign : kFinite);
+    };
+    check("jacobian_dot_v", batch_.jacobian_dot_v, false);
+    check("phi", batch_.phi, false);
+    check("stiffness", batch_.stiffness, true);
+    check("damping", batch_.damping, true);
+    if (batch_.type.data()[at] == RowType::normal) check("friction", batch_.friction, true);
+  }
+  void found(const char* field, std::vector<std::int64_t> index, std::string value,
+             std::string rule) {
+    if (refusal_) return;
+    refusal_ = Refusal{.field = field,
+                       .index = std::move(index),
+                       .problem = problem_,
+                       .value = std::move(value),
+                       .rule = std::move(rule)};
+  }
+  [[nodiscard]] const std::optional<Refusal>& result() const { return refusal_; }
+
+ private:
+  const CompliantBatch& batch_;
+  std::int64_t problem_;
+  std::optional<Refusal> refusal_;
+};
 
 }  // namespace
 
-bool acceptable(const CompliantBatch& batch, std::int64_t problem) {
+std::optional<Refusal> problem_refusal(const CompliantBatch& batch, std::int64_t problem) {
   const Index nv = batch.velocities;
-  const auto values = [&](const Buffer<double>& array, Index rows, Index columns) {
-    return Eigen::Map<const Rows>(array.data() + problem * rows * columns, rows, columns);
-  };
+  Search search(batch, problem);
   const double h = batch.step_size.data()[problem];
-  if (!(h > 0.0) || !std::isfinite(h)) return false;
-  const auto mass = values(batch.mass_matrix, nv, nv);
-  if (!mass.allFinite() || !values(batch.force, nv, 1).allFinite() ||
-      !values(batch.velocity, nv, 1).allFinite() ||
-      !values(batch.position_map, batch.positions, nv).allFinite()) {
-    return false;
+  if (!(h > 0.0) || !std::isfinite(h)) {
+    search.found("step_size", {}, message::number(h), "must be positive and finite");
   }
-  if ((mass - mass.transpose()).cwiseAbs().maxCoeff() > 2e-9 * mass.cwiseAbs().maxCoeff()) {
-    return false;
+  search.numbers("mass_matrix", batch.mass_matrix, nv * nv, nv);
+  search.numbers("force", batch.force, nv, 0);
+  search.numbers("velocity", batch.velocity, nv, 0);
+  search.numbers("position_map", batch.position_map, batch.positions * nv, nv);
+  if (search.result()) return search.result();
+  const Eigen::Map<const Rows> mass(batch.mass_matrix.data() + problem * nv * nv, nv, nv);
+  for (Index i = 0; i < nv; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const double entry = mass(i, j), mirrored = mass(j, i);
+      if (std::abs(entry - mirrored) <= 1e-9 * (std::abs(entry) + std::abs(mirrored))) continue;
+      search.found("mass_matrix", {i, j}, message::number(entry),
+                   "must be equal to its mirror image, " + message::number(mirrored));
+      return search.result();
+    }
   }
-  if (Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) return false;
+  if (Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) {
+    search.found("mass_matrix", {}, "singular or indefinite", "must be positive definite");
+  }
   int owed = 0;  // tangent rows
-  for (int i = 0; i < batch.rows; ++i) {
-    const std::int64_t row = problem * batch.rows + i;
-    const RowType type = batch.type.data()[row];
-    if (type != RowType::none && !good_row(batch, row)) return false;
-    if ((type == RowType::tangent) != (owed > 0)) return false;
+  for (int i = 0; i < batch.rows && !search.result(); ++i) {
+    const RowType type = batch.type.data()[problem * batch.rows + i];
+    if (type != RowType::none) search.row(i);
+    if ((type == RowType::tangent) != (owed > 0)) {
+      search.found("type", {i}, std::string(word_of(type)), kTangents);
+    }
     if (owed > 0) --owed;
     if (type == RowType::normal) owed = batch.dimension - 1;
   }
-  return owed == 0;
+  if (owed > 0) {
+    search.found("type", {batch.rows - 1}, "the last one", kTangents);
+  }
+  return search.result();
+}
+
+bool acceptable(const CompliantBatch& batch, std::int64_t problem) {
+  return !problem_refusal(batch, problem);
 }
 
 void refuse(const CompliantBatch& batch, std::int64_t problem, Status status,

@@ -100,10 +100,7 @@ double polygon_area(std::span<const double> vertices);
 /// The contour's region after refinement to settings.area_tolerance.
 SpatialRegion finish_region(SpatialContour& contour);
 
-/// Regions of a host batch, by the kernels of `code`.
-std::vector<SpatialRegion> regions(const SupportCode& code, const PostureBatch& batch,
-                                   const SpatialSettings& settings, WorkspaceState* workspace);
-/// The same from a first sweep made elsewhere.
+/// Regions of a host batch from a first sweep made elsewhere, by the kernels of `code`.
 std::vector<SpatialRegion> regions_from(const SupportCode& code, const PostureBatch& batch,
                                         std::span<const double> directions,
                                         const SupportResult& first,

@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "core/arrays.hpp"
 #include "core/constants.hpp"
-#include "core/parallel.hpp"
-#include "core/thread_scratch.hpp"
 #include "equilibrium/spatial_contour.hpp"
 
 namespace carom {
@@ -128,23 +125,6 @@ SpatialRegion finish_region(SpatialContour& contour) {
     region.status = Status::inaccurate;
   }
   return region;
-}
-
-std::vector<SpatialRegion> regions(const SupportCode& code, const PostureBatch& batch,
-                                   const SpatialSettings& settings, WorkspaceState* workspace) {
-  const SupportRules rules = support_rules(settings);
-  const std::vector<double> directions = spread_directions(settings.directions);
-  std::vector<SpatialRegion> regions(static_cast<std::size_t>(batch.problems));
-  const Scratch<ThreadScratch<ContourMemory>> memories(workspace);
-  parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
-    SpatialContour& contour = memories->local().fit(code, rules, settings, batch.contacts);
-    for (std::int64_t p = begin; p < end; ++p) {
-      contour.prepared().prepare(batch, p);
-      contour.sweep(directions);
-      regions[static_cast<std::size_t>(p)] = finish_region(contour);
-    }
-  });
-  return regions;
 }
 
 std::vector<SpatialRegion> regions_from(const SupportCode& code, const PostureBatch& batch,

@@ -83,9 +83,11 @@ void read_friction(const nlohmann::json& object, const std::string& where,
     double& low = problem.lower[i];
     double& high = problem.upper[i];
     problem.friction[i] = own ? mu[i] : high;
-    if (!own && low != -high && low != -kUnbounded) {
+    if (!own && ((low != -high && low != -kUnbounded) || std::isinf(high))) {
       throw InvalidInput(fmt::format(
-          "{}: lo[{}] is {}: must be -hi, which is mu, in a friction row", where, i, low));
+          "{}: mu is missing: findex needs mu, or as in ODE hi = mu and lo = -mu in friction rows; "
+          "lo[{}] is {} and hi[{}] is {}",
+          where, i, low, i, high));
     }
     if (!own) {
       low = -kUnbounded;

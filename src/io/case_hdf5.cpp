@@ -13,6 +13,7 @@
 
 #include "core/words.hpp"
 #include "io/boxed_case.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/member_values.hpp"
@@ -313,6 +314,9 @@ class CaseGroup {
     writer_.dataset(at("answer/status"), status, {count_});
     writer_.attribute(at("answer/status"), "meaning", codes_meaning<Status>());
     fields();
+    std::vector<run::Numbers> numbers;
+    for (const std::size_t i : members_) numbers.push_back(answers_[i].numbers);
+    write_columns(writer_, at("answer"), numbers);
     rows("x", [](const run::CaseAnswer& answer) { return answer.x.empty() ? nullptr : &answer.x; });
     const auto of_tree = [this](const char* name, std::vector<double> run::ProofTree::*part) {
       rows(name, [part](const run::CaseAnswer& answer) {

@@ -1,10 +1,18 @@
 #include "io/data_set_notes.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <cstddef>
 #include <iterator>
 #include <vector>
 
+#include <carom/compliant.hpp>
+#include <carom/equilibrium_planar.hpp>
+#include <carom/equilibrium_spatial.hpp>
+#include <carom/stability.hpp>
+
+#include "io/fields.hpp"
 #include "run/cases.hpp"
 
 namespace carom::io {
@@ -169,12 +177,9 @@ const DataSetNote kNotes[] = {
     {"/postures_*/height", "postures, 2", "",
      "multipliers of the balance equations at both ends: the proof of torque_min and torque_max"},
     {"/postures_*/essential_contacts", "entries", "", "contacts that bound the strip, 0 first"},
-    {"/postures_*/residual", "postures", "", "largest residual of the answers, recomputed"},
     {"/postures_*/region_dimension", "postures", "", "-1 empty, 0 point, 1 segment, 2 area"},
     {"/postures_*/frame", "postures, 3, 3", "",
      "rows u, v, e: horizontal axes and the direction against the force; points are (u, v)"},
-    {"/postures_*/area_inner", "postures", "m^2", "area of inner"},
-    {"/postures_*/area_outer", "postures", "m^2", "area of outer"},
     {"/postures_*/inner", "points, 2", "m",
      "corners in (u, v), counter-clockwise, each held by `force`"},
     {"/postures_*/outer", "points, 2", "m",
@@ -223,17 +228,7 @@ const DataSetNote kNotes[] = {
     {"/worlds_*/final/position", "worlds, nq", "m, rad", "q after the last step"},
     {"/worlds_*/final/velocity", "worlds, nv", "m/s, rad/s", "v after the last step"},
     {"/worlds_*/final/force", "worlds, rows", "N", "constraint forces of the last step"},
-    {"/worlds_*/final/displacement", "worlds", "",
-     "displacement that the scenario defines; `meaning` says which"},
-    {"/worlds_*/final/energy_start", "worlds", "J",
-     "energy before the first step, as states/energy"},
-    {"/worlds_*/final/energy", "worlds", "J", "energy after the last step, as states/energy"},
-    {"/worlds_*/final/max_residual", "worlds", "", "largest certified residual of the steps"},
     {"/worlds_*/final/failed_steps", "worlds", "", "steps that were not certified"},
-    {"/worlds_*/final/steps_taken", "worlds", "", "number of steps"},
-    {"/worlds_*/final/iterations", "worlds", "", "iterations of the contact solver in all steps"},
-    {"/worlds_*/final/iterations_max", "worlds", "", "largest number of iterations in one step"},
-    {"/worlds_*/final/rows_max", "worlds", "", "largest number of active constraint rows"},
     {"/worlds_*/final/status", "worlds", "", "status of the world"},
     {"/steps_*/problem", "problems", "", "index in the input"},
     {"/steps_*/dt", "problems", "s", "step size"},
@@ -241,9 +236,6 @@ const DataSetNote kNotes[] = {
     {"/steps_*/increment", "problems, nq", "", "dt times the position map times v"},
     {"/steps_*/force", "problems, rows", "N",
      "force of every constraint row; 0 for a row that a problem does not have"},
-    {"/steps_*/kinetic_energy", "problems", "J", "kinetic energy after the step"},
-    {"/steps_*/residual", "problems", "", "recomputed residual of the step's conditions"},
-    {"/steps_*/iterations", "problems", "", "iterations of the solver"},
     {"/steps_*/status", "problems", "", "status of the step"},
     // stances
     {"/axes/*", "values", "", "values of a swept parameter"},
@@ -257,29 +249,6 @@ const DataSetNote kNotes[] = {
     {"/stance/force", "points", "N", "F"},
     {"/stance/angle", "points", "rad", "alpha: the force is F (sin alpha, -cos alpha)"},
     {"/stance/torque", "points", "N m", "T"},
-    {"/result/verdict", "points", "", "verdict on the stance"},
-    {"/result/force_margin", "points", "N",
-     "largest t with normal forces >= t and mu N - |T| >= t at rest; negative: no equilibrium"},
-    {"/result/ambiguous_modes", "points", "",
-     "bit 4 a + b: mode (a, b) of letters F 0, S 1, P 2, N 3 is consistent at rest"},
-    {"/result/paradox", "points", "", "bits of Painleve's paradox (docs/explanation/stability.md)"},
-    {"/result/growth", "points", "", "factor of velocities of one cycle of inverse chatter"},
-    {"/result/certificate", "points", "", "kind of the proof of stability"},
-    {"/result/s", "points", "", "s of the certificates paper and sos"},
-    {"/result/kappa", "points", "", "kappa of the certificates paper and sos"},
-    {"/result/margin", "points", "", "least slack of the certificate's conditions"},
-    {"/result/coefficients", "points, 24", "", "coefficients of the certificate labelled"},
-    {"/result/start", "points, 6", "m, rad, m/s, rad/s",
-     "unstable: a state (y, z, theta, u, w, omega) from which the motion grows"},
-    {"/result/start_growth", "points", "", "factor by which this motion grew"},
-    {"/result/start_events", "points", "", "number of events of this growth"},
-    {"/result/events", "points", "", "number of simulated events"},
-    {"/result/sos_status", "points", "",
-     "methods sos and single: status of the program; cancelled: not solved"},
-    {"/result/sos_residual", "points", "",
-     "methods sos and single: recomputed residual of the program"},
-    {"/result/sos_iterations", "points", "",
-     "methods sos and single: iterations of the interior-point method"},
     {"/result/exact", "points", "", "1: interval arithmetic confirms the certificate"},
     // motions
     {"/time", "times", "s", "time of the stored states"},
@@ -397,6 +366,24 @@ const DataSetNote kNotes[] = {
     {"/problems_*/answer/direction", "problems, n", "", "nonconvex: d with d'P d < 0"},
 };
 
+/// What the list of a result describes, after the other data sets whose paths begin with `group`.
+template <class Result>
+void add_described(std::vector<DataSetNote>& notes, const std::string& group,
+                   const std::string& rows) {
+  each_described<Result>([&](const Field& field, const Extents& extents) {
+    const std::string path = group + field.name;
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      if (notes[i].path == path) return;  // of another kind of problem
+      if (notes[i].path.starts_with(group)) place = i + 1;
+    }
+    std::string axes = rows;
+    for (std::size_t k = 1; k < extents.rank(); ++k) axes += fmt::format(", {}", extents[k]);
+    notes.insert(notes.begin() + static_cast<std::ptrdiff_t>(place),
+                 {path, axes, field.unit, field.meaning});
+  });
+}
+
 bool matches(std::string_view pattern, std::string_view path) {
   std::size_t i = 0;
   for (std::size_t k = 0; k < pattern.size(); ++k) {
@@ -425,10 +412,17 @@ bool matches(std::string_view pattern, std::string_view path) {
 std::span<const DataSetNote> data_set_notes() {
   static const std::vector<DataSetNote> all = [] {
     std::vector<DataSetNote> notes(std::begin(kNotes), std::end(kNotes));
-    run::CaseAnswer::each_field([&](const Field& field) {
-      notes.push_back(
-          {std::string("/problems_*/answer/") + field.name, "problems", field.unit, field.meaning});
-    });
+    const std::string answer = "/problems_*/answer/";
+    add_described<run::CaseAnswer>(notes, answer, "problems");
+    add_described<LcpResult>(notes, answer, "problems");
+    add_described<BoxedLcpResult>(notes, answer, "problems");
+    add_described<LpResult>(notes, answer, "problems");
+    add_described<QpResult>(notes, answer, "problems");
+    add_described<PlanarResult>(notes, "/postures_*/", "postures");
+    add_described<SpatialRegion>(notes, "/postures_*/", "postures");
+    add_described<WorldsResult>(notes, "/worlds_*/final/", "worlds");
+    add_described<CompliantResult>(notes, "/steps_*/", "problems");
+    add_described<StabilityResult>(notes, "/result/", "points");
     return notes;
   }();
   return all;

@@ -10,7 +10,7 @@ namespace carom::io {
 /// and the attributes `axes`, `unit` and `meaning` of the data sets are generated from them.
 struct DataSetNote {
   std::string path;  ///< * stands for the digits of a number, or for a whole name at the end
-  const char* axes;  ///< names of the extents, the outermost first; empty: not said twice
+  std::string axes;  ///< names of the extents, the outermost first; empty: not said twice
   const char* unit;  ///< empty: none, or that of the problem's own numbers
   const char* meaning;
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+#include "io/fields.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/setting_attributes.hpp"
 
@@ -55,6 +56,9 @@ class PostureGroup {
       rows("posture/wrench_vertices", {vertices, w},
            [](const auto& run) { return run.posture.wrench_vertices; });
     }
+    std::vector<run::Numbers> numbers;
+    for (const run::EquilibriumRun* run : runs_) numbers.push_back(run->numbers);
+    write_columns(writer_, group_, numbers);
     if (d == 2) {
       planar(k, vertices);
     } else {
@@ -123,7 +127,6 @@ class PostureGroup {
     ragged("essential_contacts", {}, [](const auto& run) {
       return Numbers(run.planar.essential.begin(), run.planar.essential.end());
     });
-    column("residual", [](const auto& run) { return run.planar.residual; });
     if (vertices == 0) return;
     std::vector<std::string> statuses;
     for (const run::EquilibriumRun* run : runs_) {
@@ -147,9 +150,6 @@ class PostureGroup {
     rows("frame", {3, 3}, [](const auto& run) {
       return Numbers(&run.spatial.frame[0][0], &run.spatial.frame[0][0] + 9);
     });
-    column("area_inner", [](const auto& run) { return run.spatial.area_inner; });
-    column("area_outer", [](const auto& run) { return run.spatial.area_outer; });
-    column("residual", [](const auto& run) { return run.spatial.residual; });
     ragged("inner", {2}, [](const auto& run) { return run.spatial.inner; });
     ragged("force", {k, 3}, [](const auto& run) { return run.spatial.forces; });
     ragged("outer", {2}, [](const auto& run) { return run.spatial.outer; });

@@ -1,5 +1,6 @@
 #include "io/equilibrium_json.hpp"
 
+#include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
 #include <cmath>
@@ -44,7 +45,7 @@ ordered_json planar_json(const run::EquilibriumRun& run) {
   result["forces"] = {{"lower", matrix(force.first(each), 2)},
                       {"upper", matrix(force.last(each), 2)}};
   if (region.status == Status::infeasible) result["separation"] = region.separation;
-  result["residual"] = number(region.residual);
+  add_fields(result, run.numbers);
   if (region.robust_status) {
     result["robust_status"] = to_string(*region.robust_status);
     result["robust_polygon"] = region.robust_polygon;
@@ -94,8 +95,6 @@ ordered_json spatial_json(const run::EquilibriumRun& run) {
   result["frame"] = region.frame;
   result["inner"] = matrix(region.inner, 2);
   result["outer"] = matrix(region.outer, 2);
-  result["area_inner"] = number(region.area_inner);
-  result["area_outer"] = number(region.area_outer);
   ordered_json support = ordered_json::array();
   for (const RegionSupport& probe : region.support) {
     ordered_json entry;
@@ -128,8 +127,7 @@ ordered_json spatial_json(const run::EquilibriumRun& run) {
     robust["area_outer"] = number(section.area_outer);
     result["robust"] = robust;
   }
-  result["residual"] = number(region.residual);
-  result["pivots"] = region.pivots;
+  add_fields(result, run.numbers);
   return result;
 }
 
@@ -180,12 +178,8 @@ ordered_json varied_equilibrium_json(const run::EquilibriumRun& run) {
     result["strip"] = {{"normal", region.normal},
                        {"lower", number(region.lower)},
                        {"upper", number(region.upper)}};
-    result["residual"] = number(region.residual);
-  } else {
-    result["area_inner"] = number(run.spatial.area_inner);
-    result["area_outer"] = number(run.spatial.area_outer);
-    result["residual"] = number(run.spatial.residual);
   }
+  add_fields(result, run.numbers);
   if (run.probe) {
     ordered_json probe;
     probe["held"] = held_json(run.probe->held());

@@ -35,6 +35,14 @@ FileKind first_mark(Has&& has) {
   return FileKind::unknown;
 }
 
+/// Its contacts have other keys than those of a posture.
+bool is_stance_without_angle(const nlohmann::json& object) {
+  if (!object.is_object() || !object.contains("contacts")) return false;
+  const nlohmann::json& contacts = object["contacts"];
+  return contacts.is_array() && !contacts.empty() && contacts[0].is_object() &&
+         contacts[0].contains("l") && contacts[0].contains("h");
+}
+
 }  // namespace
 
 FileKind kind_of_file(const std::filesystem::path& file) {
@@ -49,6 +57,7 @@ FileKind kind_of_file(const std::filesystem::path& file) {
     const nlohmann::json& document = parsed.root();
     const nlohmann::json& first = document.is_array() && !document.empty() ? document[0] : document;
     if (first.is_object() && first.contains("carom")) return FileKind::answer;
+    if (is_stance_without_angle(first)) return FileKind::stance;
     return first_mark(
         [&](const Mark& mark) { return first.is_object() && first.contains(mark.key); });
   } catch (const std::exception&) {

@@ -189,7 +189,11 @@ std::vector<double> read_numbers(const json& object, const char* key, std::size_
 
 std::vector<double> read_bounds(const json& object, const char* key, double absent,
                                 std::size_t count, const std::string& where) {
-  const json& all = required(object, key, where);
+  if (!object.contains(key)) {
+    throw InvalidInput(fmt::format(
+        "{}: {} is missing: must be {} numbers, one number, or null for none", where, key, count));
+  }
+  const json& all = object[key];
   if (all.is_null()) return std::vector<double>(count, absent);
   if (all.is_number()) return std::vector<double>(count, number(all, where, key));
   const json& value = array(object, key, where, "an array of numbers or null");

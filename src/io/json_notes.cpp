@@ -1,12 +1,16 @@
 #include "io/json_notes.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <vector>
 
+#include <carom/compliant.hpp>
+#include <carom/equilibrium_planar.hpp>
+#include <carom/equilibrium_spatial.hpp>
+#include <carom/stability.hpp>
 #include <carom/types/impact.hpp>
 #include <carom/types/motion.hpp>
 
+#include "io/fields.hpp"
 #include "run/cases.hpp"
 
 namespace carom::io {
@@ -328,7 +332,6 @@ const JsonNote kOutputs[] = {
     {"equilibrium", "forces.upper", "contacts, 2", "N", "planar: at the upper end"},
     {"equilibrium", "separation", "2", "",
      "planar, infeasible: direction in which no contact pushes"},
-    {"equilibrium", "residual", "number", "", "recomputed"},
     {"equilibrium", "robust_status", "text", "", "planar, with a set of wrenches"},
     {"equilibrium", "robust_polygon", "corners, 2, or null", "m", "planar"},
     {"equilibrium", "robust_strips", "list of objects", "", "planar: of each corner wrench"},
@@ -343,8 +346,6 @@ const JsonNote kOutputs[] = {
     {"equilibrium", "frame", "3, 3", "", "spatial: rows u, v, e; points are (u, v)"},
     {"equilibrium", "inner", "points, 2", "m", "spatial: each held by forces"},
     {"equilibrium", "outer", "points, 2", "m", "spatial: points outside are proven not to be held"},
-    {"equilibrium", "area_inner", "number", "m^2", "spatial"},
-    {"equilibrium", "area_outer", "number", "m^2", "spatial"},
     {"equilibrium", "support", "list of objects", "", "spatial: the directions"},
     {"equilibrium", "support.direction", "2", "", "unit, in (u, v)"},
     {"equilibrium", "support.lower", "number", "m", "proven lower bound of the support"},
@@ -374,7 +375,6 @@ const JsonNote kOutputs[] = {
     {"equilibrium", "robust.outer", "points, 2", "m", "outer approximation of the cross-section"},
     {"equilibrium", "robust.area_inner", "number", "m^2", ""},
     {"equilibrium", "robust.area_outer", "number", "m^2", ""},
-    {"equilibrium", "pivots", "number", "", "spatial"},
     {"equilibrium", "probe", "object", "", "with --centre-of-mass"},
     {"equilibrium", "probe.centre_of_mass", "dimension", "m", "centre of mass that is tested"},
     {"equilibrium", "probe.held", "true, false or null", "", "both proven; null: undecided"},
@@ -407,7 +407,6 @@ const JsonNote kOutputs[] = {
     {"step", "swept", "list", "", "parameters that differ between worlds"},
     {"step", "parameters", "object", "", "a number, or one for each world"},
     {"step", "final_state", "list of {q, v}", "m, rad, s", "of each world"},
-    {"step", "displacement", "worlds", "", "displacement that the scenario defines"},
     {"step", "height", "worlds", "m",
      "body on an incline: z at the end minus z at the start; NaN without stored states"},
     {"step", "height_largest", "worlds", "m",
@@ -420,19 +419,12 @@ const JsonNote kOutputs[] = {
     {"step", "iterations_max", "number", "", ""},
     {"step", "failed", "number", "", "number of failed worlds"},
     {"step", "status_counts", "object", "", "worlds by status"},
-    {"step", "steps_taken", "worlds", "", ""},
-    {"step", "energy_start", "worlds", "J",
-     "kinetic, potential (0 at the origin of the scenario) and elastic"},
-    {"step", "energy", "worlds", "J", "the same after the last step"},
     {"step", "world_steps_per_second", "number", "1/s", ""},
     {"step", "name", "text", "", "of a file's step"},
     {"step", "status", "text", "", ""},
     {"step", "velocity", "nv", "", "after the step"},
     {"step", "increment", "nq", "", "increment of the position"},
     {"step", "force", "rows", "N", "of the constraints"},
-    {"step", "residual", "number", "", "recomputed residual"},
-    {"step", "iterations", "number", "", ""},
-    {"step", "kinetic_energy", "number", "J", "after the step"},
     {"stability", "kind", "text", "", "stability"},
     {"stability", "model", "text", "", ""},
     {"stability", "method", "text", "", ""},
@@ -548,16 +540,22 @@ const JsonNote kOutputs[] = {
     {"solve", "direction", "n or null", "", "qp and socp, nonconvex: d'P d < 0"},
 };
 
-/// After the other keys of `file`. prefix: of the object that holds the fields.
+/// What the list of a result describes, after the other keys of `file`. prefix: of the object that
+/// holds the fields.
 template <class Result>
-void add_fields(std::vector<JsonNote>& notes, const std::string& file, const std::string& prefix) {
-  const auto last = std::find_if(notes.rbegin(), notes.rend(),
-                                 [&](const JsonNote& note) { return note.file == file; });
-  std::vector<JsonNote> added;
-  Result::each_field([&](const Field& field) {
-    added.push_back({last->file, prefix + field.name, field.kind, field.unit, field.meaning});
+void add_described(std::vector<JsonNote>& notes, const std::string& file,
+                   const std::string& prefix = {}) {
+  each_described<Result>([&](const Field& field, const Extents&) {
+    if (*field.kind == '\0') return;
+    const std::string key = prefix + field.name;
+    auto place = notes.begin();
+    for (auto note = notes.begin(); note != notes.end(); ++note) {
+      if (note->file != file) continue;
+      if (note->key == key) return;  // of another kind of problem
+      place = note + 1;
+    }
+    notes.insert(place, {(place - 1)->file, key, field.kind, field.unit, field.meaning});
   });
-  notes.insert(last.base(), added.begin(), added.end());
 }
 
 }  // namespace
@@ -566,9 +564,18 @@ std::span<const JsonNote> input_notes() { return kInputs; }
 std::span<const JsonNote> output_notes() {
   static const std::vector<JsonNote> all = [] {
     std::vector<JsonNote> notes(std::begin(kOutputs), std::end(kOutputs));
-    add_fields<ImpactSummary>(notes, "impact", "");
-    add_fields<run::CaseAnswer>(notes, "solve", "");
-    add_fields<MotionSummary>(notes, "motion", "problems.");
+    add_described<ImpactSummary>(notes, "impact");
+    add_described<run::CaseAnswer>(notes, "solve");
+    add_described<LcpResult>(notes, "solve");
+    add_described<BoxedLcpResult>(notes, "solve");
+    add_described<LpResult>(notes, "solve");
+    add_described<QpResult>(notes, "solve");
+    add_described<PlanarResult>(notes, "equilibrium");
+    add_described<SpatialRegion>(notes, "equilibrium");
+    add_described<WorldsResult>(notes, "step");
+    add_described<CompliantResult>(notes, "step");
+    add_described<StabilityResult>(notes, "stability", "points.");
+    add_described<MotionSummary>(notes, "motion", "problems.");
     return notes;
   }();
   return all;

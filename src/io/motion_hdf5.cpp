@@ -3,47 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <type_traits>
 
-#include "core/words.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_output.hpp"
-#include "io/problem_file.hpp"
 #include "io/setting_attributes.hpp"
 
 namespace carom::io {
-
-namespace {
-
-template <class Value>
-void write_array(Hdf5Writer& writer, const std::string& path, const Buffer<Value>& values,
-                 const Extents& extents) {
-  if (values.empty()) return;
-  if constexpr (std::is_enum_v<Value>) {
-    std::vector<std::uint8_t> codes;
-    codes.reserve(values.size());
-    for (const Value value : values.host()) codes.push_back(static_cast<std::uint8_t>(value));
-    writer.dataset(path, codes, shape_of(extents));
-    writer.attribute(path, "meaning", codes_meaning<Value>());
-  } else if constexpr (std::is_same_v<Value, std::uint32_t>) {
-    const std::vector<std::uint64_t> wide(values.host().begin(), values.host().end());
-    writer.dataset(path, wide, shape_of(extents));
-  } else {
-    writer.dataset(path, values.host(), shape_of(extents));
-  }
-}
-
-template <class Table>
-void write_arrays(Hdf5Writer& writer, const std::string& group, const Table& table) {
-  writer.group(group);
-  Table::each_array(
-      table,
-      [&](const char* name, const Extents& extents, const auto& values) {
-        write_array(writer, fmt::format("{}/{}", group, name), values, extents);
-      },
-      table);
-}
-
-}  // namespace
 
 void write_motion_hdf5(const std::filesystem::path& file, const run::MotionRunResult& run,
                        const std::string& command_line) {
@@ -71,8 +36,11 @@ void write_motion_hdf5(const std::filesystem::path& file, const run::MotionRunRe
       writer.dataset(group + "/positions", task.model.positions);
       writer.dataset(group + "/velocities", task.model.velocities);
       writer.dataset(group + "/contacts", task.model.contact_names);
-      write_arrays(writer, group + "/problem", make_batch({&task.problem, 1}));
-      if (outcome.kept.samples > 0) write_arrays(writer, group + "/samples", outcome.kept);
+      const MotionBatch start = make_batch({&task.problem, 1});
+      write_table(writer, group + "/problem", start, start);
+      if (outcome.kept.samples > 0) {
+        write_table(writer, group + "/samples", outcome.kept, outcome.kept);
+      }
       if (!(outcome.net.requested_epsilon > 0.0)) continue;
       const EpsilonNet& net = outcome.net;
       const std::string at = group + "/net";

@@ -1,46 +1,10 @@
 #include "io/stability_hdf5.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <type_traits>
-
-#include "core/words.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_output.hpp"
-#include "io/problem_file.hpp"
 #include "io/setting_attributes.hpp"
 
 namespace carom::io {
-
-namespace {
-
-template <class Value>
-void write_values(Hdf5Writer& writer, const std::string& path, const Buffer<Value>& values,
-                  const Shape& shape) {
-  if constexpr (std::is_enum_v<Value>) {
-    const std::vector<std::uint8_t> codes(
-        reinterpret_cast<const std::uint8_t*>(values.data()),
-        reinterpret_cast<const std::uint8_t*>(values.data()) + values.size());
-    writer.dataset(path, codes, shape);
-    writer.attribute(path, "meaning", codes_meaning<Value>());
-  } else {
-    writer.dataset(path, values.host(), shape);
-  }
-}
-
-template <class Table>
-void write_table(Hdf5Writer& writer, const std::string& group, const Table& table,
-                 const typename Table::Sizes& sizes) {
-  writer.group(group);
-  Table::each_array(
-      sizes,
-      [&](const char* name, const Extents& extents, const auto& values) {
-        write_values(writer, fmt::format("{}/{}", group, name), values, shape_of(extents));
-      },
-      table);
-}
-
-}  // namespace
 
 void write_stability_hdf5(const std::filesystem::path& file, const run::StabilityRun& run,
                           const std::string& command_line) {

@@ -1,5 +1,6 @@
 #include "io/stability_json.hpp"
 
+#include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
 #include <cmath>
@@ -154,6 +155,7 @@ ordered_json point_json(const run::StabilityRun& run, std::size_t i, bool with_m
     entry["sos"] = judged ? sos_json(run, points.stances[i], row) : ordered_json(nullptr);
   }
   entry["counterexample"] = judged ? counterexample_json(run.result, row) : ordered_json(nullptr);
+  if (judged) add_fields(entry, run::numbers_of(run.result, StanceSizes{}, row));
   return entry;
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/words.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_output.hpp"
 #include "io/setting_attributes.hpp"
 
@@ -14,19 +14,6 @@ namespace carom::io {
 namespace {
 
 std::uint64_t extent(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-
-std::vector<std::uint8_t> codes(const std::vector<Status>& statuses) {
-  std::vector<std::uint8_t> values;
-  values.reserve(statuses.size());
-  for (const Status status : statuses) values.push_back(static_cast<std::uint8_t>(status));
-  return values;
-}
-
-void write_status(Hdf5Writer& writer, const std::string& path,
-                  const std::vector<Status>& statuses) {
-  writer.dataset(path, codes(statuses), {statuses.size()});
-  writer.attribute(path, "meaning", codes_meaning<Status>());
-}
 
 void settings_attributes(Hdf5Writer& writer, const CompliantSettings& settings, Backend backend) {
   writer.attribute("/", "backend", carom::to_string(backend));
@@ -85,20 +72,14 @@ void write_group(Hdf5Writer& writer, const run::StepRun& run, const run::StepGro
   writer.attribute(at("states/time"), "unit", std::string_view("s"));
   writer.attribute(at("states/energy"), "unit", std::string_view("J"));
 
-  writer.dataset(at("final/position"), result.position, {worlds, nq});
-  writer.dataset(at("final/velocity"), result.velocity, {worlds, nv});
-  writer.dataset(at("final/force"), result.force, {worlds, extent(result.rows)});
-  writer.dataset(at("final/displacement"), result.displacement, {worlds});
+  WorldsResult::each_array(
+      result,
+      [&](const char* name, const Extents& extents, const auto& values) {
+        const std::string file_name = std::string_view(name) == "failed" ? "failed_steps" : name;
+        write_array(writer, at("final/" + file_name), values, shape_of(extents));
+      },
+      result);
   writer.attribute(at("final/displacement"), "meaning", std::string_view(scenario.displacement));
-  writer.dataset(at("final/energy_start"), result.energy_start, {worlds});
-  writer.dataset(at("final/energy"), result.energy, {worlds});
-  writer.dataset(at("final/max_residual"), result.max_residual, {worlds});
-  writer.dataset(at("final/failed_steps"), result.failed, {worlds});
-  writer.dataset(at("final/steps_taken"), result.steps_taken, {worlds});
-  writer.dataset(at("final/iterations"), result.iterations, {worlds});
-  writer.dataset(at("final/iterations_max"), result.iterations_max, {worlds});
-  writer.dataset(at("final/rows_max"), result.rows_max, {worlds});
-  write_status(writer, at("final/status"), result.status);
 }
 
 void write_corner_velocities(Hdf5Writer& writer, const run::StepRun& run) {
@@ -124,8 +105,8 @@ void write_batch(Hdf5Writer& writer, const run::ArrayStepRun& run, const run::Ar
   const std::uint64_t rows = extent(batch.rows);
   std::vector<std::int64_t> index;
   std::vector<Status> status;
-  std::vector<std::int32_t> iterations;
-  std::vector<double> velocity, increment, force, energy, residual, dt;
+  std::vector<run::Numbers> numbers;
+  std::vector<double> velocity, increment, force, dt;
   for (const std::size_t problem : batch.problems) {
     run::ArrayStep step = step_of(run, problem);
     step.force.resize(rows, 0.0);  // absent rows carry no force
@@ -134,10 +115,8 @@ void write_batch(Hdf5Writer& writer, const run::ArrayStepRun& run, const run::Ar
     velocity.insert(velocity.end(), step.velocity.begin(), step.velocity.end());
     increment.insert(increment.end(), step.increment.begin(), step.increment.end());
     force.insert(force.end(), step.force.begin(), step.force.end());
-    energy.push_back(step.kinetic_energy);
-    residual.push_back(step.residual);
     status.push_back(step.status);
-    iterations.push_back(step.iterations);
+    numbers.push_back(std::move(step.numbers));
   }
   const auto at = [&path](std::string_view name) { return fmt::format("{}/{}", path, name); };
   writer.group(path);
@@ -147,10 +126,8 @@ void write_batch(Hdf5Writer& writer, const run::ArrayStepRun& run, const run::Ar
   writer.dataset(at("velocity"), velocity, {count, nv});
   writer.dataset(at("increment"), increment, {count, nq});
   writer.dataset(at("force"), force, {count, rows});
-  writer.dataset(at("kinetic_energy"), energy, {count});
-  writer.dataset(at("residual"), residual, {count});
-  writer.dataset(at("iterations"), iterations, {count});
-  write_status(writer, at("status"), status);
+  write_columns(writer, path, numbers);
+  write_array(writer, at("status"), status, {count});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "io/step_json.hpp"
 
+#include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
 #include <algorithm>
@@ -95,6 +96,20 @@ ordered_json corner_velocities(const run::StepRun& run) {
   return list;
 }
 
+/// Lists of what WorldsResult describes with a kind, in the worlds' order.
+void add_world_numbers(ordered_json& result, const run::StepRun& run) {
+  each_described<WorldsResult>([&](const Field& field, const Extents&) {
+    if (*field.kind != '\0') result[field.name] = ordered_json::array();
+  });
+  for (const run::StepRun::Place& at : run.place) {
+    const WorldsResult& own = run.groups[at.group].result;
+    for (const run::Number& number : run::numbers_of(own, own, at.row)) {
+      std::visit([&](const auto& value) { result[number.field.name].push_back(value); },
+                 number.value);
+    }
+  }
+}
+
 }  // namespace
 
 ordered_json step_json(const run::StepRun& run) {
@@ -109,7 +124,7 @@ ordered_json step_json(const run::StepRun& run) {
   result["swept"] = run.varied;
   result["parameters"] = parameters_json(run);
   result["final_state"] = final_state(run);
-  result["displacement"] = run.gather(&WorldsResult::displacement);
+  add_world_numbers(result, run);
   if (run::has_height(*run.scenario)) {
     const run::Heights heights = run::heights_of(run);
     result["height"] = heights.end;
@@ -123,9 +138,6 @@ ordered_json step_json(const run::StepRun& run) {
   result["iterations_max"] = run.iterations_max();
   result["failed"] = run.failed_worlds();
   result["status_counts"] = run.status_counts();
-  result["steps_taken"] = run.gather(&WorldsResult::steps_taken);
-  result["energy_start"] = run.gather(&WorldsResult::energy_start);
-  result["energy"] = run.gather(&WorldsResult::energy);
   result["settings"] = settings_json(run.settings);
   result["seconds"] = run.seconds;
   result["world_steps_per_second"] = run.steps_per_second();
@@ -141,9 +153,7 @@ ordered_json array_step_json(const run::ArrayStepRun& run, std::size_t problem) 
   result["velocity"] = step.velocity;
   result["increment"] = step.increment;
   result["force"] = step.force;
-  result["residual"] = step.residual;
-  result["iterations"] = step.iterations;
-  result["kinetic_energy"] = step.kinetic_energy;
+  add_fields(result, step.numbers);
   result["settings"] = settings_json(run.settings);
   result["settings"]["backend"] = to_string(run.backend);
   return result;

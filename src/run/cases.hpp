@@ -18,6 +18,7 @@
 
 #include "core/buffer_slice.hpp"
 #include "run/control.hpp"
+#include "run/numbers.hpp"
 
 /// Problems of all kinds, in the order of the files. There is one source file per kind: each
 /// function solves the problems of its kind among `cases` and writes answers at the same places.
@@ -71,8 +72,8 @@ struct CaseAnswer {
   int iterations = 0;
   /// As the file's problem has it, offset included; NaN without an answer.
   std::optional<double> objective;
-  std::optional<double> limit_error;  ///< only for boxed LCPs with friction_law ode
-  std::string_view method;            ///< that gave the answer; empty if the kind has only one
+  std::string_view method;  ///< that gave the answer; empty if the kind has only one
+  Numbers numbers;          ///< of the kind, as the list of its result's arrays describes them
   ProofTree tree;
   /// Proofs by key: all keys of the kind, for every status. Signs refer to the file's problem.
   std::vector<std::pair<std::string_view, Proof>> proofs;
@@ -86,10 +87,6 @@ struct CaseAnswer {
     visit(
         Field{"objective", "number or null", "", "lp, qp and socp: objective in the file's sense"},
         tables.objective...);
-    visit(Field{"limit_error", "number", "",
-                "boxed_lcp of friction_law ode: largest change of mu z_j, relative to the largest "
-                "limit"},
-          tables.limit_error...);
     visit(Field{"method", "text", "", "qp and socp: method that computed the answer"},
           tables.method...);
   }

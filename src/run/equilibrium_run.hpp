@@ -12,6 +12,7 @@
 #include <carom/equilibrium_three_contacts.hpp>
 #include <carom/posture.hpp>
 
+#include "run/numbers.hpp"
 #include "run/parameters.hpp"
 
 namespace carom::run {
@@ -31,7 +32,6 @@ struct PlanarRegion {
   std::vector<double> torque;  ///< [2, k] [N m]
   Point2 height{};
   Point2 separation{};
-  double residual = 0.0;
   std::optional<Status> robust_status;        ///< where the posture has a set of wrenches
   std::vector<std::array<double, 4>> strips;  ///< of its vertices: normal, lower, upper
   double robust_residual = 0.0;
@@ -92,6 +92,7 @@ struct EquilibriumRun {
   PlanarRegion planar;                      ///< of a planar posture
   SpatialRegion spatial;                    ///< of a spatial one
   std::optional<ThreeContactRegion> three;  ///< of three contacts, where section 3 applies
+  Numbers numbers;                          ///< of either, by the lists of their results
   std::optional<SpatialRobust> robust;      ///< of a spatial posture with a set of wrenches
   std::optional<MassProbe> probe;
   Parameters parameters;  ///< swept or drawn
@@ -100,6 +101,8 @@ struct EquilibriumRun {
   [[nodiscard]] Status status() const {
     return posture.dimension == 2 ? planar.status : spatial.status;
   }
+  /// The largest of the answers, NaN without any.
+  [[nodiscard]] double residual() const { return number_named(numbers, "residual"); }
   /// The external force, gravity of unit weight where the posture names none.
   [[nodiscard]] std::vector<double> wrench() const {
     if (!posture.wrench.empty()) return posture.wrench;

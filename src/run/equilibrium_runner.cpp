@@ -58,7 +58,6 @@ PlanarRegion planar_region(const PlanarResult& result, std::size_t p, std::size_
   region.torque = slice(result.torque, p, 2 * contacts);
   region.height = point_of(result.height, p);
   region.separation = point_of(result.separation, p);
-  region.residual = result.residual.host()[p];
   if (vertices == 0) return region;
   region.robust_status = result.robust_status.host()[p];
   const std::vector<double> strips = slice(result.robust_strip, p, 4 * vertices);
@@ -91,6 +90,7 @@ void run_planar(const Chunk& chunk, const PostureRequest& request, Workspace& wo
   for (std::size_t p = 0; p < chunk.runs.size(); ++p) {
     chunk.runs[p]->planar_settings = settings;
     chunk.runs[p]->planar = planar_region(result, p, k, vertices);
+    chunk.runs[p]->numbers = numbers_of(result, chunk.batch, p);
   }
   if (centre.empty()) return;
   std::vector<double> centres;
@@ -151,6 +151,7 @@ void run_spatial(const Chunk& chunk, const SpatialSettings& settings, const Post
     EquilibriumRun& run = *chunk.runs[p];
     run.spatial_settings = settings;
     run.spatial = std::move(regions[p]);
+    run.numbers = numbers_of(run.spatial);
     if (chunk.runs.size() <= kSearchedPostures) run.three = three_contacts_of(run.posture);
     if (!robust.empty()) run.robust = robust_of(std::move(robust[p]), request);
     if (members.empty()) continue;

@@ -2,6 +2,7 @@
 #include <carom/lcp_decision.hpp>
 
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -65,6 +66,12 @@ void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, Cas
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
+      answer.numbers = numbers_of(result, batch, p);
+      if (law != FrictionLaw::ode) {  // no error, as the limits are those of the answer
+        std::erase_if(answer.numbers, [](const Number& number) {
+          return std::string_view(number.field.name) == "limit_error";
+        });
+      }
       Proof w, farkas, limit;
       if (has_answer(answer.status)) {
         answer.x = slice(result.solution, p, n);
@@ -76,7 +83,6 @@ void solve_boxed_lcp_cases(const Cases& cases, const CaseSettings& settings, Cas
         for (std::size_t i = 0; i < n; ++i) {
           if (own.findex[i] < 0) (*limit)[i] = 0.0;
         }
-        if (law == FrictionLaw::ode) answer.limit_error = result.limit_error.host()[p];
       }
       if (is_open(answer.status) && law == FrictionLaw::simultaneous &&
           decide(own, settings, answer, farkas)) {

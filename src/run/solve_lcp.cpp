@@ -50,6 +50,7 @@ void solve_lcp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswe
       answer.status = result.status.host()[p];
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
+      answer.numbers = numbers_of(result, batch, p);
       Proof w, farkas;
       if (has_answer(answer.status)) {
         answer.x = slice(result.solution, p, n);

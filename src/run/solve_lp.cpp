@@ -74,6 +74,7 @@ void solve_lp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.residual = result.residual.host()[p];
       answer.iterations = result.pivots.host()[p];
       answer.objective = kNone;
+      answer.numbers = numbers_of(result, batch, p);
       const bool ended = has_answer(answer.status);
       Proof y = ended ? own_dual(lp, proven(slice(result.dual, p, m))) : std::nullopt;
       Proof costs = reduced_costs(lp, y);

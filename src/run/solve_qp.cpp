@@ -92,6 +92,7 @@ void solve_qp_cases(const Cases& cases, const CaseSettings& settings, CaseAnswer
       answer.iterations = result.iterations.host()[p];
       answer.objective = kNone;
       answer.method = to_string(result.method.host()[p]);
+      answer.numbers = numbers_of(result, batch, p);
       answer.proofs = proofs_of(cases[members[p]], result, p);
       if (!has_answer(answer.status)) continue;
       answer.x = slice(result.solution, p, static_cast<std::size_t>(sizes.variables));

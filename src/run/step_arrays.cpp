@@ -44,20 +44,18 @@ ArrayStep step_of(const ArrayStepRun& run, std::size_t problem) {
   const auto nq = static_cast<std::size_t>(data.positions > 0 ? data.positions : data.velocities);
   const auto m = static_cast<std::size_t>(rows_of(data));
   ArrayStep step;
+  step.numbers =
+      numbers_of(result, CompliantSizes{static_cast<std::int64_t>(batch.problems.size())}, row);
   if (result.status.empty()) {
     step.velocity.assign(nv, kNone);
     step.increment.assign(nq, kNone);
     step.force.assign(m, kNone);
-    step.kinetic_energy = step.residual = kNone;
     return step;
   }
   step.status = result.status.host()[row];
   step.velocity = part(result.velocity, row, nv, nv);
   step.increment = part(result.increment, row, nq, nq);
   step.force = part(result.force, row, static_cast<std::size_t>(batch.rows), m);
-  step.kinetic_energy = result.kinetic_energy.host()[row];
-  step.residual = result.residual.host()[row];
-  step.iterations = result.iterations.host()[row];
   return step;
 }
 

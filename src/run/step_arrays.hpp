@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <carom/compliant.hpp>
+
+#include "run/numbers.hpp"
 
 /// Steps given as arrays, and what came of them.
 namespace carom::run {
@@ -41,9 +44,9 @@ struct ArrayStep {
   std::vector<double> velocity;
   std::vector<double> increment;
   std::vector<double> force;  ///< row by row, in the constraints' order
-  double kinetic_energy = 0.0;
-  double residual = 0.0;
-  std::int32_t iterations = 0;
+  Numbers numbers;            ///< as CompliantResult lists them
+
+  [[nodiscard]] double number(std::string_view name) const { return number_named(numbers, name); }
 };
 ArrayStep step_of(const ArrayStepRun& run, std::size_t problem);
 

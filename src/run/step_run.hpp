@@ -62,7 +62,7 @@ struct StepRun {
 
   /// One number of every world, in the worlds' order: `of` is a member of WorldsResult.
   template <class T>
-  [[nodiscard]] std::vector<T> gather(std::vector<T> WorldsResult::*of) const {
+  [[nodiscard]] std::vector<T> gather(std::vector<T> WorldsResultArrays<WorldValues>::*of) const {
     std::vector<T> values;
     values.reserve(place.size());
     for (const Place& at : place) values.push_back((groups[at.group].result.*of)[at.row]);

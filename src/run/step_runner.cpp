@@ -10,6 +10,7 @@
 #include <carom/models/models.hpp>
 
 #include "run/impact_run.hpp"
+#include "run/numbers.hpp"
 
 namespace carom::run {
 
@@ -84,18 +85,13 @@ WorldsResult nothing_computed(const StepGroup& group, const models::ScenarioSize
   result.positions = sizes.positions;
   result.velocities = sizes.velocities;
   result.rows = sizes.rows;
-  result.position.assign(worlds * static_cast<std::size_t>(sizes.positions), kNone);
-  result.velocity.assign(worlds * static_cast<std::size_t>(sizes.velocities), kNone);
-  result.force.assign(worlds * static_cast<std::size_t>(sizes.rows), kNone);
-  for (auto* values : {&result.displacement, &result.energy_start, &result.energy}) {
-    values->assign(worlds, kNone);
-  }
+  WorldsResult::each_array(
+      result,
+      []<class Value>(const char*, const Extents& extents, std::vector<Value>& values) {
+        values.assign(static_cast<std::size_t>(extents.count()), no_number<Value>());
+      },
+      result);
   result.max_residual.assign(worlds, 0.0);
-  result.failed.assign(worlds, 0);
-  result.steps_taken.assign(worlds, 0);
-  result.iterations.assign(worlds, 0);
-  result.iterations_max.assign(worlds, 0);
-  result.rows_max.assign(worlds, 0);
   result.status.assign(worlds, Status::cancelled);
   return result;
 }

@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -171,8 +174,13 @@ TEST(CompliantBatches, ABadProblemLeavesItsNeighboursBitIdentical) {
       const double held = value;
       value = with;
       const CompliantResult result = solve_compliant(batch, {}, backend);
+      const std::optional<Refusal> why = step_refusal(batch, bad);
+      EXPECT_FALSE(step_refusal(batch, bad + 1));
       value = held;
+      EXPECT_FALSE(step_refusal(batch, bad));
       EXPECT_EQ(result.status.data()[bad], Status::invalid_input);
+      ASSERT_TRUE(why);
+      EXPECT_NE(why->text().find("of problem 2 is"), std::string::npos) << why->text();
       EXPECT_TRUE(std::isnan(result.velocity.data()[bad * 8]));
       EXPECT_TRUE(std::isnan(result.residual.data()[bad]));
       expect_same(result, 0, clean, 0, bad, 8, rows);
@@ -246,6 +254,25 @@ TEST(Worlds, AreTheSameInAnySplitAndForAnyThreads) {
     EXPECT_EQ(first_difference(r.position, position), -1);
     EXPECT_EQ(r.frame_time.size(), 6U);  // 0, 7, 14, 21, 28, 30
   }
+}
+
+TEST(CompliantBatches, ReasonsNameTheFieldTheIndexAndTheValue) {
+  CompliantBatch batch = make_batch(mixed(3));
+  const auto spoilt = [&](double& value, double with) {
+    const double held = std::exchange(value, with);
+    const std::optional<Refusal> why = step_refusal(batch, 1);
+    value = held;
+    return why ? why->text() : std::string();
+  };
+  const auto rows = static_cast<std::size_t>(batch.rows);
+  EXPECT_EQ(spoilt(batch.step_size.data()[1], -0.5),
+            "step_size of problem 1 is -0.5: must be positive and finite");
+  EXPECT_EQ(spoilt(batch.stiffness.data()[rows + 1], -2.0),
+            "stiffness[1] of problem 1 is -2: must be finite and >= 0");
+  EXPECT_EQ(spoilt(batch.jacobian.data()[(rows + 2) * 8 + 3], kNan),
+            "jacobian[2][3] of problem 1 is nan: must be finite");
+  expect_names(spoilt(batch.mass_matrix.data()[64 + 1], 3.0), {"mass_matrix[1][0]", "mirror", "3"});
+  EXPECT_THROW(static_cast<void>(step_refusal(batch, 3)), InvalidInput);
 }
 
 TEST(Worlds, ABadWorldIsIsolatedBitForBit) {

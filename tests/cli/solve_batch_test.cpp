@@ -166,6 +166,22 @@ TEST(SolveBoxed, OutputsAreInputs) {
   EXPECT_EQ(verdict.status, 0) << verdict.err;
 }
 
+// Row 0 asks for 0 z >= 1: nothing solves it, with limits from another answer or not.
+TEST(SolveBoxed, NumbersWithoutAnAnswerAreNull) {
+  const Scratch scratch;
+  const std::string file = scratch.file("none.json", R"({"kind": "boxed_lcp",
+    "M": [[0, 0], [0, 1]], "q": [-1, -1], "lo": [0, null], "findex": [-1, 0], "mu": [0, 0.5],
+    "friction_law": "ode"})");
+  const std::string out = (scratch / "out.h5").string();
+  const json answer = carom({"solve", file, "--json", "--output", out}).document();
+  const json& only = answer.is_array() ? answer[0] : answer;
+  EXPECT_NE(only["status"], "solved");
+  EXPECT_TRUE(only.at("limit_error").is_null()) << only.dump();
+  const std::vector<double> column = io::Hdf5Reader(out).doubles("/problems_0/answer/limit_error");
+  ASSERT_EQ(column.size(), 1U);
+  EXPECT_TRUE(std::isnan(column[0]));
+}
+
 // A monotone inequality that is not a gradient's, and one whose set is empty.
 TEST(SolveBoxed, VariationalInequalities) {
   const Scratch scratch;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <carom/types/array_field.hpp>
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
 #include <carom/types/settings.hpp>
@@ -121,7 +122,12 @@ struct BoxedLcpResultArrays {
     visit("pivots", Extents{p}, tables.pivots...);
     visit("residual", Extents{p}, tables.residual...);
     visit("limit", Extents{p, n}.or_empty(), tables.limit...);
-    visit("limit_error", Extents{p}.or_empty(), tables.limit_error...);
+    visit(
+        ArrayField{
+            "limit_error", "number", "",
+            "boxed_lcp of friction_law ode: largest change of mu z_j, relative to the largest "
+            "limit"},
+        Extents{p}.or_empty(), tables.limit_error...);
     visit("farkas", Extents{p, n}, tables.farkas...);
   }
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <carom/device/constraint_rows.hpp>
+#include <carom/types/array_field.hpp>
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
 #include <carom/types/models/scenarios.hpp>
@@ -184,10 +185,13 @@ struct CompliantResultArrays {
     visit("velocity", Extents{p, nv}, tables.velocity...);
     visit("increment", Extents{p, sizes.positions > 0 ? sizes.positions : nv}, tables.increment...);
     visit("force", Extents{p, sizes.rows}, tables.force...);
-    visit("kinetic_energy", Extents{p}, tables.kinetic_energy...);
     visit("status", Extents{p}, tables.status...);
-    visit("iterations", Extents{p}, tables.iterations...);
-    visit("residual", Extents{p}, tables.residual...);
+    visit(ArrayField{"residual", "number", "", "recomputed residual of the step's conditions"},
+          Extents{p}, tables.residual...);
+    visit(ArrayField{"iterations", "number", "", "iterations of the solver"}, Extents{p},
+          tables.iterations...);
+    visit(ArrayField{"kinetic_energy", "number", "J", "kinetic energy after the step"}, Extents{p},
+          tables.kinetic_energy...);
   }
 };
 struct CompliantResult : CompliantResultArrays<Buffer> {};
@@ -224,36 +228,78 @@ struct WorldRun {
   }
 };
 
-struct WorldsResult {
+struct WorldsSizes {
+  std::int64_t worlds = 0;
+  int positions = 0;   ///< nq
+  int velocities = 0;  ///< nv
+  int rows = 0;
+};
+
+/// Of every world after its last step.
+template <template <class> class Array>
+struct WorldsResultArrays {
+  using Sizes = WorldsSizes;
+
+  Array<double> position;      ///< q at the end, [worlds, nq]; NaN where broken
+  Array<double> velocity;      ///< v at the end, [worlds, nv]
+  Array<double> force;         ///< lambda of the last step [N] by slot, [worlds, rows]
+  Array<double> displacement;  ///< along the scenario's main axis, [worlds]
+  Array<double> energy_start;  ///< [worlds] [J]
+  /// At the end, [worlds]. Of pendulum_joint with v' and the v' of one more step averaged, since v'
+  /// belongs to half a step before q'.
+  Array<double> energy;
+  Array<double> max_residual;          ///< largest certified residual of a step, [worlds]
+  Array<std::int64_t> failed;          ///< steps above the tolerance, [worlds]
+  Array<std::int64_t> steps_taken;     ///< [worlds], fewer where the scenario was over
+  Array<std::int64_t> iterations;      ///< of the contact solver, summed, [worlds]
+  Array<std::int32_t> iterations_max;  ///< [worlds]
+  Array<std::int32_t> rows_max;        ///< most constraint rows of a step, [worlds]
+  Array<Status> status;  ///< solved: all steps certified and, where the scenario has an end,
+                         ///< reached or not; inaccurate: some failed; numerical_error,
+                         ///< invalid_input: NaN; cancelled
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t w = sizes.worlds;
+    visit("position", Extents{w, sizes.positions}, tables.position...);
+    visit("velocity", Extents{w, sizes.velocities}, tables.velocity...);
+    visit("force", Extents{w, sizes.rows}, tables.force...);
+    visit(ArrayField{"displacement", "worlds", "", "displacement that the scenario defines"},
+          Extents{w}, tables.displacement...);
+    visit(
+        ArrayField{"energy_start", "worlds", "J",
+                   "kinetic, potential (0 at the origin of the scenario) and elastic energy before "
+                   "the first step"},
+        Extents{w}, tables.energy_start...);
+    visit(ArrayField{"energy", "worlds", "J", "the same after the last step"}, Extents{w},
+          tables.energy...);
+    visit(ArrayField{"max_residual", "", "", "largest certified residual of the steps"}, Extents{w},
+          tables.max_residual...);
+    visit("failed", Extents{w}, tables.failed...);
+    visit(ArrayField{"steps_taken", "worlds", "", "number of steps"}, Extents{w},
+          tables.steps_taken...);
+    visit(ArrayField{"iterations", "", "", "iterations of the contact solver in all steps"},
+          Extents{w}, tables.iterations...);
+    visit(ArrayField{"iterations_max", "", "", "largest number of iterations in one step"},
+          Extents{w}, tables.iterations_max...);
+    visit(ArrayField{"rows_max", "", "", "largest number of active constraint rows"}, Extents{w},
+          tables.rows_max...);
+    visit("status", Extents{w}, tables.status...);
+  }
+};
+
+template <class Value>
+using WorldValues = std::vector<Value>;
+
+struct WorldsResult : WorldsSizes, WorldsResultArrays<WorldValues> {
   Backend backend = Backend::cpu;
   bool cancelled = false;
-  double seconds = 0.0;  ///< wall time of the steps
-  std::int64_t worlds = 0;
+  double seconds = 0.0;    ///< wall time of the steps
   std::int64_t steps = 0;  ///< taken by the worlds that did not finish
   double step_size = 0.0;
-  int positions = 0;
-  int velocities = 0;
-  int rows = 0;
   std::vector<double> frame_time;    ///< [frames], 0 first
   std::vector<double> frame_state;   ///< (q, v), [frames, worlds, nq + nv]
   std::vector<double> frame_energy;  ///< [frames, worlds] [J], as `energy`
-  std::vector<double> position;      ///< q at the end, [worlds, nq]; NaN where broken
-  std::vector<double> velocity;      ///< v at the end, [worlds, nv]
-  std::vector<double> force;         ///< lambda of the last step [N] by slot, [worlds, rows]
-  std::vector<double> displacement;  ///< along the scenario's main axis, [worlds]
-  std::vector<double> energy_start;  ///< [worlds] [J]
-  /// At the end, [worlds]. Of pendulum_joint with v' and the v' of one more step averaged, since v'
-  /// belongs to half a step before q'.
-  std::vector<double> energy;
-  std::vector<double> max_residual;          ///< largest certified residual of a step, [worlds]
-  std::vector<std::int64_t> failed;          ///< steps above the tolerance, [worlds]
-  std::vector<std::int64_t> steps_taken;     ///< [worlds], fewer where the scenario was over
-  std::vector<std::int64_t> iterations;      ///< of the contact solver, summed, [worlds]
-  std::vector<std::int32_t> iterations_max;  ///< [worlds]
-  std::vector<std::int32_t> rows_max;        ///< most constraint rows of a step, [worlds]
-  std::vector<Status> status;  ///< solved: all steps certified and, where the scenario has an end,
-                               ///< reached or not; inaccurate: some failed; numerical_error,
-                               ///< invalid_input: NaN; cancelled
 };
 
 }  // namespace carom

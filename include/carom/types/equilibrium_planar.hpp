@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <carom/types/array_field.hpp>
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
 #include <carom/types/posture.hpp>
@@ -108,7 +109,8 @@ struct PlanarResultArrays {
     visit("height", Extents{p, 2}, tables.height...);
     visit("separation", Extents{p, 2}, tables.separation...);
     visit("essential", Extents{p, 4}, tables.essential...);
-    visit("residual", Extents{p}, tables.residual...);
+    visit(ArrayField{"residual", "number", "", "largest residual of the answers, recomputed"},
+          Extents{p}, tables.residual...);
     const std::int64_t robust = m > 0 ? 1 : 0;
     visit("robust_status", Extents{p, robust}, tables.robust_status...);
     visit("robust_strip", Extents{p, m, 4}, tables.robust_strip...);

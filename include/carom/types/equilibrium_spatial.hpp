@@ -7,6 +7,7 @@
 
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
+#include <carom/types/fields.hpp>
 #include <carom/types/posture.hpp>
 #include <carom/types/settings.hpp>
 #include <carom/types/status.hpp>
@@ -154,6 +155,16 @@ struct SpatialRegion {
   std::vector<RegionSupport> support;  ///< every direction probed, by angle
   double residual = 0.0;               ///< largest of the directions
   std::int64_t pivots = 0;
+
+  /// See fields.hpp.
+  template <class Visit, class... Tables>
+  static void each_field(Visit&& visit, Tables&&... tables) {
+    visit(Field{"area_inner", "number", "m^2", "area of inner"}, tables.area_inner...);
+    visit(Field{"area_outer", "number", "m^2", "area of outer"}, tables.area_outer...);
+    visit(Field{"residual", "number", "", "largest residual of the answers, recomputed"},
+          tables.residual...);
+    visit(Field{"pivots", "number", "", "pivots of all directions"}, tables.pivots...);
+  }
 };
 
 }  // namespace carom

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <carom/types/array_field.hpp>
 #include <carom/types/backend.hpp>
 #include <carom/types/batch.hpp>
 #include <carom/types/sdp.hpp>
@@ -227,23 +228,46 @@ struct StabilityResultArrays {
   template <class Visit, class... Tables>
   static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
     const std::int64_t p = sizes.problems;
-    visit("verdict", Extents{p}, tables.verdict...);
-    visit("force_margin", Extents{p}, tables.force_margin...);
-    visit("ambiguous_modes", Extents{p}, tables.ambiguous_modes...);
-    visit("paradox", Extents{p}, tables.paradox...);
-    visit("growth", Extents{p}, tables.growth...);
-    visit("certificate", Extents{p}, tables.certificate...);
-    visit("s", Extents{p}, tables.s...);
-    visit("kappa", Extents{p}, tables.kappa...);
-    visit("margin", Extents{p}, tables.margin...);
-    visit("coefficients", Extents{p, 24}, tables.coefficients...);
-    visit("start", Extents{p, 6}, tables.start...);
-    visit("start_growth", Extents{p}, tables.start_growth...);
-    visit("start_events", Extents{p}, tables.start_events...);
-    visit("events", Extents{p}, tables.events...);
-    visit("sos_status", Extents{p}, tables.sos_status...);
-    visit("sos_residual", Extents{p}, tables.sos_residual...);
-    visit("sos_iterations", Extents{p}, tables.sos_iterations...);
+    visit(ArrayField{"verdict", "", "", "verdict on the stance"}, Extents{p}, tables.verdict...);
+    visit(ArrayField{"force_margin", "", "N",
+                     "largest t with normal forces >= t and mu N - |T| >= t at rest; negative: no "
+                     "equilibrium"},
+          Extents{p}, tables.force_margin...);
+    visit(
+        ArrayField{"ambiguous_modes", "", "",
+                   "bit 4 a + b: mode (a, b) of letters F 0, S 1, P 2, N 3 is consistent at rest"},
+        Extents{p}, tables.ambiguous_modes...);
+    visit(
+        ArrayField{"paradox", "", "", "bits of Painleve's paradox (docs/explanation/stability.md)"},
+        Extents{p}, tables.paradox...);
+    visit(ArrayField{"growth", "", "", "factor of velocities of one cycle of inverse chatter"},
+          Extents{p}, tables.growth...);
+    visit(ArrayField{"certificate", "", "", "kind of the proof of stability"}, Extents{p},
+          tables.certificate...);
+    visit(ArrayField{"s", "", "", "s of the certificates paper and sos"}, Extents{p}, tables.s...);
+    visit(ArrayField{"kappa", "", "", "kappa of the certificates paper and sos"}, Extents{p},
+          tables.kappa...);
+    visit(ArrayField{"margin", "", "", "least slack of the certificate's conditions"}, Extents{p},
+          tables.margin...);
+    visit(ArrayField{"coefficients", "", "", "coefficients of the certificate labelled"},
+          Extents{p, 24}, tables.coefficients...);
+    visit(ArrayField{"start", "", "m, rad, m/s, rad/s",
+                     "unstable: a state (y, z, theta, u, w, omega) from which the motion grows"},
+          Extents{p, 6}, tables.start...);
+    visit(ArrayField{"start_growth", "", "", "factor by which this motion grew"}, Extents{p},
+          tables.start_growth...);
+    visit(ArrayField{"start_events", "", "", "number of events of this growth"}, Extents{p},
+          tables.start_events...);
+    visit(ArrayField{"events", "", "", "number of simulated events"}, Extents{p}, tables.events...);
+    visit(ArrayField{"sos_status", "", "",
+                     "methods sos and single: status of the program; cancelled: not solved"},
+          Extents{p}, tables.sos_status...);
+    visit(ArrayField{"sos_residual", "", "",
+                     "methods sos and single: recomputed residual of the program"},
+          Extents{p}, tables.sos_residual...);
+    visit(ArrayField{"sos_iterations", "", "",
+                     "methods sos and single: iterations of the interior-point method"},
+          Extents{p}, tables.sos_iterations...);
   }
 };
 struct StabilityResult : StabilityResultArrays<Buffer> {};

@@ -56,7 +56,20 @@ SupportResult support(const PostureBatch& batch, std::span<const double> directi
 std::vector<SpatialRegion> spatial_equilibrium(const PostureBatch& batch,
                                                const SpatialSettings& settings,
                                                WorkspaceState* workspace) {
-  return regions(simd::instruction_set().support, batch, settings, workspace);
+  const SupportCode& code = simd::instruction_set().support;
+  const SupportRules rules = support_rules(settings);
+  const std::vector<double> directions = spread_directions(settings.directions);
+  std::vector<SpatialRegion> regions(static_cast<std::size_t>(batch.problems));
+  const Scratch<ThreadScratch<ContourMemory>> memories(workspace);
+  parallel_for(batch.problems, 1, settings.threads, [&](std::int64_t begin, std::int64_t end) {
+    SpatialContour& contour = memories->local().fit(code, rules, settings, batch.contacts);
+    for (std::int64_t p = begin; p < end; ++p) {
+      contour.prepared().prepare(batch, p);
+      contour.sweep(directions);
+      regions[static_cast<std::size_t>(p)] = finish_region(contour);
+    }
+  });
+  return regions;
 }
 
 std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
