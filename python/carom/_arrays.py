@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from .errors import InvalidInput
 _CPU = (1, 3, 11, 13)  # DLPack's host memories: plain, pinned by CUDA, ROCm, managed
 
 
-def refuse(field: str, value: str, rule: str, relation: str = "is") -> InvalidInput:
+def refuse(
+    field: str, value: str, rule: str, relation: str = "is", index: Sequence[int] = (), problem: int | None = None
+) -> InvalidInput:
     """The refusal in the library's words."""
     try:
-        _core.refuse(field, value=value, rule=rule, relation=relation)
+        _core.refuse(field, list(map(int, index)), problem, relation, value, rule)
     except InvalidInput as refusal:
         return refusal.with_traceback(None)
     raise AssertionError("unreachable")
@@ -65,13 +68,13 @@ class Given(dict[str, Any]):
     scalars: frozenset[str] = frozenset()
 
 
-def require_symmetric(field: str, matrices: np.ndarray) -> None:
-    """Refuses matrices, the last two axes, that are not symmetric to 1e-9 of an entry."""
+def require_symmetric(field: str, matrices: np.ndarray, tolerance: float = 1e-9) -> None:
+    """Refuses matrices, the last two axes, that are not symmetric to the tolerance, relative to an entry."""
     other = np.swapaxes(matrices, -1, -2)
     if np.array_equal(matrices, other):
         return
     with np.errstate(invalid="ignore"):  # not a number is a problem's own matter
-        apart = np.abs(matrices - other) > 1e-9 * np.maximum(np.abs(matrices), np.abs(other))
+        apart = np.abs(matrices - other) > tolerance * np.maximum(np.abs(matrices), np.abs(other))
     if apart.any():
         place = tuple(map(int, np.argwhere(apart)[0]))
         mirror = (*place[:-2], place[-1], place[-2])
@@ -110,9 +113,10 @@ class Batch:
         self._given[field] = array
         self._ranks[field] = len(letters)
 
-    def add_symmetric(self, field: str, value: Any, letter: str) -> None:
-        self.add(field, value, letter, letter)
-        require_symmetric(field, self._given[field])
+    def add_symmetric(self, field: str, value: Any, *letters: str, tolerance: float = 1e-9) -> None:
+        """letters: of the axes, of which the last one stands for rows and columns."""
+        self.add(field, value, *letters, letters[-1])
+        require_symmetric(field, self._given[field], tolerance)
 
     @property
     def problems(self) -> int:

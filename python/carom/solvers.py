@@ -410,8 +410,8 @@ def solve_coulomb(
     friction = arrays["friction"]
     bad = np.argwhere(~(np.isfinite(friction) & (friction >= 0.0)))
     if bad.size:
-        p, i = bad[0]
-        raise refuse(f"friction[{i}] of problem {p}", str(friction[p, i]), "must be >= 0 and finite")
+        p, i = map(int, bad[0])
+        raise refuse("friction", str(friction[p, i]), "must be >= 0 and finite", index=[i], problem=p)
     answer = _core.solve_coulomb(
         arrays, batch.problems, k // m, m, in_words(settings), int(threads)
     )
@@ -484,7 +484,10 @@ def solve_lp(
         A = np.zeros((0, cost.shape[-1] if cost.ndim else 0))
     batch.add("matrix", A, "r", "v")
     v, r = batch.extents["v"], batch.extents["r"]
-    if cost.ndim == 2 and cost.shape[1] == v:  # one objective a problem
+    if cost.ndim == 0 or cost.ndim > 3 or cost.shape[-1] != v:
+        shapes = f"must be (n, K, {v}), (n, {v}) or ({v},), as A has {v} columns"
+        raise refuse("cost", f"of shape {cost.shape}", shapes)
+    if cost.ndim == 2:  # one objective a problem
         cost = cost[:, None, :]
     elif cost.ndim == 1:
         cost = cost[None, :]
@@ -584,8 +587,8 @@ def solve_sdp(
     batch = Batch(strict)
     batch.add("objective", b, "v")
     if blocks is None:
-        batch.add("constant", C, "k", "k")
-        batch.add("coefficients", A, "v", "k", "k")
+        batch.add_symmetric("constant", C, "k", tolerance=0.0)
+        batch.add_symmetric("coefficients", A, "v", "k", tolerance=0.0)
         blocks = [batch.extents["k"]]
     else:
         size = sum(int(k) ** 2 for k in blocks)

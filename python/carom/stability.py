@@ -181,7 +181,7 @@ def analyse(
     stances: Any, *, backend: str = "auto", workspace: Any = None, **settings: Any
 ) -> StabilityResult:
     """Verdicts of stances on two contacts, each with its proof or its counterexample. A stance with a
-    refused number has the verdict invalid_input. Errors: InvalidInput for settings and shapes."""
+    refused number has the verdict invalid_input; Stances.validate() says why. Errors: InvalidInput for settings and shapes."""
     batch = _stances(stances)
     answer = _core.analyse_stability(
         batch.to_dict(), len(batch), batch.contacts, in_words(settings), backend, workspace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <carom/batch.hpp>
+#include <carom/error.hpp>
 #include <carom/workspace.hpp>
 
 /// Arrays between NumPy and the library, by the lists of arrays (carom/batch.hpp, each_array): a
@@ -63,9 +64,15 @@ void borrow(Table& table, const typename Table::Sizes& sizes, const nb::dict& ar
       table);
 }
 
-/// None is no workspace.
+/// None is no workspace. Errors: InvalidInput for anything else that is none.
 inline Workspace* workspace_of(nb::handle given) {
-  return given.is_none() ? nullptr : nb::cast<Workspace*>(given);
+  if (given.is_none()) return nullptr;
+  if (!nb::isinstance<Workspace>(given)) {
+    throw InvalidInput(Refusal{.field = "workspace",
+                               .value = nb::cast<std::string>(nb::repr(given)),
+                               .rule = "must be a carom.Workspace or None"});
+  }
+  return nb::cast<Workspace*>(given);
 }
 
 using Shape = std::vector<std::size_t>;
