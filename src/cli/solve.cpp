@@ -103,8 +103,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
     entry["status"] = to_string(answers[i].status);
     entry["x"] = run::has_answer(answers[i].status) ? nlohmann::ordered_json(answers[i].x)
                                                     : nlohmann::ordered_json(nullptr);
-    io::add_fields(entry, answers[i]);
-    io::add_fields(entry, answers[i].numbers);
+    io::add_fields(entry, answers[i].all_numbers());
     for (const auto& [key, values] : answers[i].proofs) {
       const std::string name(key);
       entry[name] = values ? nlohmann::ordered_json(*values) : nlohmann::ordered_json(nullptr);
@@ -122,8 +121,7 @@ void print_json(const run::Cases& cases, const run::CaseAnswers& answers,
       entry["tree"] = lists(tree.nodes, 3, [](double value) { return static_cast<int>(value); });
       entry["leaf_farkas"] = lists(tree.leaves, static_cast<std::size_t>(tree.rows),
                                    [](double value) { return value; });
-      entry["bound"] = std::isfinite(tree.bound) ? nlohmann::ordered_json(tree.bound)
-                                                 : nlohmann::ordered_json(nullptr);
+      entry["bound"] = io::json_number(tree.bound);
     }
     entry["settings"] = used;
     result.push_back(entry);

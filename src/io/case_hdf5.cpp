@@ -7,7 +7,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -16,28 +15,12 @@
 #include "io/fields.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_output.hpp"
-#include "io/member_values.hpp"
 #include "io/problem_file.hpp"
 #include "io/setting_attributes.hpp"
 
 namespace carom::io {
 
 namespace {
-
-// What a column has of a member of an answer.
-template <class Value>
-using Stored = std::conditional_t<
-    kOptional<Value>, double,
-    std::conditional_t<std::is_same_v<Value, std::string_view>, std::string, Value>>;
-
-template <class Value>
-Stored<Value> stored(const Value& value) {
-  if constexpr (kOptional<Value>) {
-    return value ? static_cast<double>(*value) : run::kNone;
-  } else {
-    return Stored<Value>(value);
-  }
-}
 
 // Arrays by the keys of the files; null: files of this kind have none.
 const char* key_of(std::string_view kind, std::string_view array) {
@@ -280,42 +263,12 @@ class CaseGroup {
     writer_.dataset(at("answer/" + name), values, {count_, width});
   }
 
-  // A column for each number that some problem has; NaN where the others have none.
-  void fields() const {
-    run::CaseAnswer::each_field(
-        [this](const Field& field, const auto& first) {
-          using Value = std::remove_cvref_t<decltype(first)>;
-          std::vector<Stored<Value>> column;
-          bool any = false;
-          const auto add = [&](const Field& own, const auto& value) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Value>) {
-              if (std::string_view(own.name) != field.name) return;
-              column.push_back(stored(value));
-              any = any || is_there(value);
-            }
-          };
-          for (const std::size_t i : members_) run::CaseAnswer::each_field(add, answers_[i]);
-          if (!any) return;
-          const std::string path = at(std::string("answer/") + field.name);
-          if constexpr (std::is_same_v<Stored<Value>, std::string>) {
-            writer_.dataset(path, column);
-          } else {
-            writer_.dataset(path, column, {count_});
-          }
-        },
-        answers_[members_.front()]);
-  }
-
   void answers() const {
-    std::vector<std::uint8_t> status;
-    for (const std::size_t i : members_) {
-      status.push_back(static_cast<std::uint8_t>(answers_[i].status));
-    }
-    writer_.dataset(at("answer/status"), status, {count_});
-    writer_.attribute(at("answer/status"), "meaning", codes_meaning<Status>());
-    fields();
+    std::vector<Status> status;
+    for (const std::size_t i : members_) status.push_back(answers_[i].status);
+    write_array(writer_, at("answer/status"), status, {count_});
     std::vector<run::Numbers> numbers;
-    for (const std::size_t i : members_) numbers.push_back(answers_[i].numbers);
+    for (const std::size_t i : members_) numbers.push_back(answers_[i].all_numbers());
     write_columns(writer_, at("answer"), numbers);
     rows("x", [](const run::CaseAnswer& answer) { return answer.x.empty() ? nullptr : &answer.x; });
     const auto of_tree = [this](const char* name, std::vector<double> run::ProofTree::*part) {

@@ -15,10 +15,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-
 // [rows, columns], or null where the first number does not exist.
 ordered_json matrix(std::span<const double> values, std::size_t columns) {
   if (!values.empty() && !std::isfinite(values[0])) return nullptr;
@@ -35,11 +31,12 @@ ordered_json planar_json(const run::EquilibriumRun& run) {
   ordered_json result;
   result["method"] = to_string(run.planar_settings.method);
   result["status"] = to_string(region.status);
-  result["tau_min"] = number(region.torque_min);
-  result["tau_max"] = number(region.torque_max);
+  result["tau_min"] = json_number(region.torque_min);
+  result["tau_max"] = json_number(region.torque_max);
   result["essential_contacts"] = region.essential;
-  result["strip"] = {
-      {"normal", region.normal}, {"lower", number(region.lower)}, {"upper", number(region.upper)}};
+  result["strip"] = {{"normal", region.normal},
+                     {"lower", json_number(region.lower)},
+                     {"upper", json_number(region.upper)}};
   const std::size_t each = region.force.size() / 2;
   const std::span<const double> force(region.force);
   result["forces"] = {{"lower", matrix(force.first(each), 2)},
@@ -51,10 +48,11 @@ ordered_json planar_json(const run::EquilibriumRun& run) {
     result["robust_polygon"] = region.robust_polygon;
     ordered_json strips = ordered_json::array();
     for (const auto& [x, y, lower, upper] : region.strips) {
-      strips.push_back({{"normal", {x, y}}, {"lower", number(lower)}, {"upper", number(upper)}});
+      strips.push_back(
+          {{"normal", {x, y}}, {"lower", json_number(lower)}, {"upper", json_number(upper)}});
     }
     result["robust_strips"] = strips;
-    result["robust_residual"] = number(region.robust_residual);
+    result["robust_residual"] = json_number(region.robust_residual);
   } else {
     result["robust_polygon"] = nullptr;
   }
@@ -99,8 +97,8 @@ ordered_json spatial_json(const run::EquilibriumRun& run) {
   for (const RegionSupport& probe : region.support) {
     ordered_json entry;
     entry["direction"] = probe.direction;
-    entry["lower"] = number(probe.lower);
-    entry["upper"] = number(probe.upper);
+    entry["lower"] = json_number(probe.lower);
+    entry["upper"] = json_number(probe.upper);
     entry["point"] = std::isfinite(probe.point[0]) ? ordered_json(probe.point) : nullptr;
     if (probe.status != Status::solved) entry["status"] = to_string(probe.status);
     support.push_back(entry);
@@ -123,8 +121,8 @@ ordered_json spatial_json(const run::EquilibriumRun& run) {
     robust["height"] = run.robust->height;
     robust["inner"] = matrix(section.inner, 2);
     robust["outer"] = matrix(section.outer, 2);
-    robust["area_inner"] = number(section.area_inner);
-    robust["area_outer"] = number(section.area_outer);
+    robust["area_inner"] = json_number(section.area_inner);
+    robust["area_outer"] = json_number(section.area_outer);
     result["robust"] = robust;
   }
   add_fields(result, run.numbers);
@@ -137,13 +135,13 @@ ordered_json probe_json(const run::MassProbe& probe) {
   result["held"] = nullptr;
   if (const std::optional<bool> held = probe.held()) result["held"] = *held;
   result["status"] = to_string(probe.status);
-  result["distance"] = number(probe.distance);
-  if (probe.robust_distance) result["robust_distance"] = number(*probe.robust_distance);
+  result["distance"] = json_number(probe.distance);
+  if (probe.robust_distance) result["robust_distance"] = json_number(*probe.robust_distance);
   if (probe.robust_contains) {
     const int inside = *probe.robust_contains;
     result["robust"] = inside > 0 ? "inside" : (inside < 0 ? "outside" : "undecided");
   }
-  if (probe.scale) result["disturbance_scale"] = number(*probe.scale);
+  if (probe.scale) result["disturbance_scale"] = json_number(*probe.scale);
   if (!probe.forces.empty()) result["forces"] = matrix(probe.forces, 3);
   return result;
 }
@@ -176,14 +174,14 @@ ordered_json varied_equilibrium_json(const run::EquilibriumRun& run) {
   if (run.posture.dimension == 2) {
     const run::PlanarRegion& region = run.planar;
     result["strip"] = {{"normal", region.normal},
-                       {"lower", number(region.lower)},
-                       {"upper", number(region.upper)}};
+                       {"lower", json_number(region.lower)},
+                       {"upper", json_number(region.upper)}};
   }
   add_fields(result, run.numbers);
   if (run.probe) {
     ordered_json probe;
     probe["held"] = held_json(run.probe->held());
-    probe["distance"] = number(run.probe->distance);
+    probe["distance"] = json_number(run.probe->distance);
     result["probe"] = probe;
   }
   return result;

@@ -34,12 +34,11 @@ void each_described(Visit&& visit) {
   }
 }
 
-/// Adds every field that is there to a JSON object; NaN becomes null.
+/// Adds every field to a JSON object; NaN becomes null.
 template <class Result>
 void add_fields(nlohmann::ordered_json& object, const Result& result) {
   Result::each_field(
       [&](const Field& field, const auto& value) {
-        if (!is_there(value)) return;
         std::string path = "/" + std::string(field.name);
         std::replace(path.begin(), path.end(), '.', '/');
         object[nlohmann::ordered_json::json_pointer(path)] = json_value(value);

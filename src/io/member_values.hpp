@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -13,25 +13,15 @@
 /// One member of a struct of settings or results as files have it: enumerations by their words.
 namespace carom::io {
 
-template <class Value>
-inline constexpr bool kOptional = false;
-template <class Value>
-inline constexpr bool kOptional<std::optional<Value>> = true;
-
-/// Optional members may have no value, texts may be empty: files leave them out.
-template <class Value>
-bool is_there(const Value& value) {
-  if constexpr (kOptional<Value>) return value.has_value();
-  if constexpr (std::is_same_v<Value, std::string_view>) return !value.empty();
-  return true;
+/// null for infinity and NaN, for which JSON has no word.
+inline nlohmann::ordered_json json_number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 template <class Value>
 nlohmann::ordered_json json_value(const Value& value) {
   if constexpr (std::is_enum_v<Value>) {
     return word_of(value);
-  } else if constexpr (kOptional<Value>) {
-    return *value;
   } else {
     return value;
   }

@@ -1,7 +1,5 @@
 #include "io/motion_json.hpp"
 
-#include <cmath>
-
 #include "core/words.hpp"
 #include "io/fields.hpp"
 #include "io/setting_json.hpp"
@@ -12,10 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Numbers that JSON has no word for are null.
-ordered_json json_number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
 ordered_json json_numbers(const double* values, std::size_t count) {
   ordered_json list = ordered_json::array();
   for (std::size_t i = 0; i < count; ++i) list.push_back(json_number(values[i]));

@@ -3,8 +3,6 @@
 #include "io/fields.hpp"
 #include "io/setting_json.hpp"
 
-#include <cmath>
-
 #include "core/words.hpp"
 
 namespace carom::io {
@@ -14,11 +12,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kNumbers = 24;  // of labelled functions
-
-// Numbers that JSON has no word for are null.
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
 
 ordered_json stance_json(const Stance& stance) {
   ordered_json contacts = ordered_json::array();
@@ -51,7 +44,7 @@ ordered_json modes_json(const std::vector<StanceMode>& modes) {
       entry["acceleration"] = mode.acceleration;
       entry["normal_force"] = mode.normal_force;
       entry["tangential_force"] = mode.tangential_force;
-      entry["margin"] = number_or_null(mode.margin);
+      entry["margin"] = json_number(mode.margin);
     }
     list.push_back(std::move(entry));
   }
@@ -78,13 +71,13 @@ ordered_json certificate_json(const run::StabilityRun& run, std::size_t row) {
   if (kind == CertificateKind::none) return nullptr;
   ordered_json entry = {{"kind", to_string(kind)}, {"exact", run.exact[row] != 0}};
   if (kind != CertificateKind::labelled) {
-    entry["s"] = number_or_null(result.s.host()[row]);
-    entry["kappa"] = number_or_null(result.kappa.host()[row]);
+    entry["s"] = json_number(result.s.host()[row]);
+    entry["kappa"] = json_number(result.kappa.host()[row]);
   } else {
     const double* first = result.coefficients.data() + kNumbers * row;
     entry["coefficients"] = std::vector<double>(first, first + kNumbers);
   }
-  entry["margin"] = number_or_null(result.margin.host()[row]);
+  entry["margin"] = json_number(result.margin.host()[row]);
   return entry;
 }
 
@@ -94,7 +87,7 @@ ordered_json sos_json(const run::StabilityRun& run, const Stance& stance, std::s
   if (status == Status::cancelled) return nullptr;
   const SosProgramme programme = sos_programme(stance, run.settings.method);
   return {{"status", to_string(status)},
-          {"residual", number_or_null(run.result.sos_residual.host()[row])},
+          {"residual", json_number(run.result.sos_residual.host()[row])},
           {"iterations", run.result.sos_iterations.host()[row]},
           {"rows", programme.rows},
           {"unknowns", programme.unknowns},
@@ -109,7 +102,7 @@ ordered_json counterexample_json(const StabilityResult& result, std::size_t row)
   const double* s = result.start.data() + 6 * row;
   return {{"position", {s[0], s[1], s[2]}},
           {"velocity", {s[3], s[4], s[5]}},
-          {"growth", number_or_null(result.start_growth.host()[row])},
+          {"growth", json_number(result.start_growth.host()[row])},
           {"events", result.start_events.host()[row]}};
 }
 
@@ -143,12 +136,12 @@ ordered_json point_json(const run::StabilityRun& run, std::size_t i, bool with_m
     if (!rests && mode.admissible && mode.consistent) ambiguous.push_back(mode.word);
   }
   entry["equilibrium"] = margin >= 0.0;
-  entry["force_margin"] = number_or_null(margin);
+  entry["force_margin"] = json_number(margin);
   entry["ambiguous_modes"] =
       verdict == StabilityVerdict::no_equilibrium ? ordered_json::array() : std::move(ambiguous);
   if (with_modes) entry["modes"] = modes_json(modes);
   entry["paradox"] = judged ? ordered_json(run.result.paradox.host()[row]) : ordered_json(nullptr);
-  entry["growth"] = judged ? number_or_null(run.result.growth.host()[row]) : ordered_json(nullptr);
+  entry["growth"] = judged ? json_number(run.result.growth.host()[row]) : ordered_json(nullptr);
   entry["verdict"] = to_string(verdict);
   entry["certificate"] = judged ? certificate_json(run, row) : ordered_json(nullptr);
   if (poses_a_programme(run.settings.method)) {

@@ -78,6 +78,13 @@ struct CaseAnswer {
   /// Proofs by key: all keys of the kind, for every status. Signs refer to the file's problem.
   std::vector<std::pair<std::string_view, Proof>> proofs;
 
+  /// Those of every kind, then those of its own.
+  [[nodiscard]] Numbers all_numbers() const {
+    Numbers all = numbers_of(*this);
+    all.insert(all.end(), numbers.begin(), numbers.end());
+    return all;
+  }
+
   /// See carom/types/fields.hpp. What a kind does not have is nullopt or an empty text.
   template <class Visit, class... Tables>
   static void each_field(Visit&& visit, Tables&&... tables) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -58,13 +59,20 @@ Numbers numbers_of(const Result& result, const Sizes& sizes, std::size_t row) {
   return numbers;
 }
 
-/// The same of a result of one problem, from its `each_field`.
+/// The same of a result of one problem, from its `each_field`; nullopt and empty texts are left
+/// out.
 template <class Result>
 Numbers numbers_of(const Result& result) {
   Numbers numbers;
   Result::each_field(
-      [&](const Field& field, const auto& value) {
-        numbers.push_back({field, plain_number(value)});
+      [&]<class Value>(const Field& field, const Value& value) {
+        if constexpr (std::is_same_v<Value, std::optional<double>>) {
+          if (value) numbers.push_back({field, *value});
+        } else if constexpr (std::is_same_v<Value, std::string_view>) {
+          if (!value.empty()) numbers.push_back({field, value});
+        } else {
+          numbers.push_back({field, plain_number(value)});
+        }
       },
       result);
   return numbers;
