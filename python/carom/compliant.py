@@ -66,7 +66,7 @@ class StepResult(Batched, Differentiable):
         if not bad:
             return {}
         problem, sizes, _ = self._call()
-        found: dict[int, str] = _core.step_refusals(problem, *sizes, bad)
+        found: dict[Any, str] = _core.step_refusals(problem, *sizes, bad)
         return {p: argument_words(text, re.split(r"\W", text)[0], self._arguments) for p, text in found.items()}
 
     def _call(self) -> tuple[dict[str, np.ndarray], tuple[int, int, int, int, int], dict[str, Any]]:

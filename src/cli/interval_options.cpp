@@ -19,6 +19,9 @@ void set_interval(std::string_view option, std::string_view text, double& low, d
   const std::size_t colon = text.find(':');
   low = parse_real(option, text.substr(0, colon));
   high = colon == std::string_view::npos ? low : parse_real(option, text.substr(colon + 1));
+  if (low > high) {
+    throw InvalidInput(fmt::format("{} {}: LOW must not exceed HIGH", option, text));
+  }
 }
 
 /// "0.3", "0.2:0.4" or "A=0.2:0.4,B=0"; contacts that are not named keep what they have.

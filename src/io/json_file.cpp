@@ -27,7 +27,8 @@ double number(const json& value, const std::string& where, const std::string& po
   }
   const double result = value.get<double>();
   if (!std::isfinite(result)) {
-    throw InvalidInput(fmt::format("{}: {} is {}: must be finite", where, position, result));
+    throw InvalidInput(fmt::format("{}: {} is {}: must be {}", where, position, result,
+                                   std::isnan(result) ? "a number" : "finite"));
   }
   return result;
 }

@@ -80,8 +80,9 @@ void require_measured(const std::vector<ImpactTask>& tasks, const std::string& s
   for (std::size_t p = 0; p < tasks.size(); ++p) {
     if (!tasks[p].measured.measured_velocity.empty()) continue;
     throw InvalidInput(
-        fmt::format("{}: problem {} (\"{}\") has no \"measured\" outcome to be judged", source, p,
-                    tasks[p].model));
+        fmt::format("{}: problem {} (\"{}\") has no \"measured\" outcome: add \"measured\": "
+                    "{{\"velocity\": [...]}}",
+                    source, p, tasks[p].model));
   }
 }
 
