@@ -391,6 +391,10 @@ def margins(
         raise refuse("com", f"of shape {centre.shape}", rule)
     centre = np.ascontiguousarray(np.broadcast_to(centre, (len(batch), batch.dimension)))
     isolate = _isolate(bad_problem)
+    bad = np.argwhere(~np.isfinite(centre))
+    if len(bad) and not isolate:
+        p, i = map(int, bad[0])
+        raise refuse("com", str(centre[p, i]), "must be finite", index=[i], problem=p)
     arrays = batch.arrays(isolate)
     if batch.dimension == 2:
         answer = _core.planar_margins(
