@@ -129,10 +129,12 @@ class Batched(Result):
 
     def reasons(self) -> dict[int, str]:
         """Why problems have the status invalid_input: the first number of each that is refused."""
+        return self._reasons(self._refused())
+
+    def _reasons(self, problems: list[int]) -> dict[int, str]:
         found = {}
-        given = getattr(self, "problem", {})
-        for p in self._refused():
-            for name, array in given.items():
+        for p in problems:
+            for name, array in getattr(self, "problem", {}).items():
                 if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.ndim:
                     continue
                 own = array[0 if len(array) == 1 else p]
@@ -148,8 +150,9 @@ class Batched(Result):
 
     def _summary(self) -> str:
         text = super()._summary()
-        if isinstance(getattr(self, "status", None), np.ndarray) and (reasons := self.reasons()):
-            text += f"; {next(iter(reasons.values()))}"
+        if isinstance(getattr(self, "status", None), np.ndarray):
+            for reason in self._reasons(self._refused()[:1]).values():
+                text += f"; {reason}"
         return text
 
     def to_xarray(self) -> Any:
@@ -181,9 +184,11 @@ def checked(answer: R, on_error: str, solved: tuple[int, ...] = (0,)) -> R:
         first = int(bad[0])
         row = np.atleast_1d(status[first]).ravel()
         word = Status(int(row[~np.isin(row, solved)][0])).name
-        reason = answer.reasons().get(first) if isinstance(answer, Batched) else None
+        reason = ""
+        if isinstance(answer, Batched) and word == Status.invalid_input.name:
+            reason = "".join(f", {text}" for text in answer._reasons([first]).values())
         raise SolveError(
-            f"problem {first} is {word}{f', {reason}' if reason else ''}; {bad.size} of {len(status)} are not solved",
+            f"problem {first} is {word}{reason}; {bad.size} of {len(status)} are not solved",
             answer,
             first,
             word,

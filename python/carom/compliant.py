@@ -60,13 +60,11 @@ class StepResult(Batched, Differentiable):
     _outputs = ("velocity", "increment", "force", "kinetic_energy")
     _arguments = _ARGUMENTS
 
-    def reasons(self) -> dict[int, str]:
-        """Why problems have the status invalid_input: the first number of each that is refused."""
-        bad = self._refused()
-        if not bad:
+    def _reasons(self, problems: list[int]) -> dict[int, str]:
+        if not problems:
             return {}
         problem, sizes, _ = self._call()
-        found: dict[Any, str] = _core.step_refusals(problem, *sizes, bad)
+        found: dict[Any, str] = _core.step_refusals(problem, *sizes, problems)
         return {p: argument_words(text, re.split(r"\W", text)[0], self._arguments) for p, text in found.items()}
 
     def _call(self) -> tuple[dict[str, np.ndarray], tuple[int, int, int, int, int], dict[str, Any]]:

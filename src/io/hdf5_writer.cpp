@@ -97,7 +97,7 @@ void Hdf5Writer::State::write(std::string_view path, hid_t file_type, hid_t memo
   }
   const DataSetNote* words = data_set_note(path);
   if (words == nullptr) return;
-  note(set.id(), "axes", words->axes);
+  note(set.id(), "axes", words->axes.c_str());
   note(set.id(), "unit", words->unit);
   note(set.id(), "meaning", words->meaning);
 }

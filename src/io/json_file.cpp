@@ -191,8 +191,9 @@ std::vector<double> read_numbers(const json& object, const char* key, std::size_
 std::vector<double> read_bounds(const json& object, const char* key, double absent,
                                 std::size_t count, const std::string& where) {
   if (!object.contains(key)) {
-    throw InvalidInput(fmt::format(
-        "{}: {} is missing: must be {} numbers, one number, or null for none", where, key, count));
+    throw InvalidInput(
+        fmt::format("{}: {} is missing: must be a list of length {}, a number, or null for none",
+                    where, key, count));
   }
   const json& all = object[key];
   if (all.is_null()) return std::vector<double>(count, absent);
