@@ -274,6 +274,7 @@ def scenarios() -> dict[str, Scenario]:
     }
 
 
+@takes_arrays(step_size="dt")
 @takes_settings(_core.compliant_settings())
 def worlds(
     scenario: str, parameters: Mapping[str, Any] | None = None, *, n: int | None = None,

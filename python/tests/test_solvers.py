@@ -193,7 +193,7 @@ def test_qps_with_bounds_that_are_rounding():
 
 def test_a_hessian_that_is_not_symmetric_is_refused():
     P = np.array([[[2.0, 1.0], [1.0, 2.0]], [[2.0, 0.0], [1.0, 2.0]]])
-    with pytest.raises(carom.InvalidInput, match=r"hessian\[1, 0, 1\] is 0: must be equal to hessian\[1, 1, 0\], 1"):
+    with pytest.raises(carom.InvalidInput, match=r"P\[1, 0, 1\] \(hessian\) is 0: must be equal to P\[1, 1, 0\], 1"):
         carom.solve_qp(P, np.zeros((2, 2)))
     with pytest.raises(carom.InvalidInput, match=r"P\[0, 1\] is 0: must be equal to P\[1, 0\], 1"):
         carom.QpBatch(P[1], np.zeros(2))

@@ -170,7 +170,7 @@ TEST(SolveBoxed, OutputsAreInputs) {
 TEST(SolveBoxed, NumbersWithoutAnAnswerAreNull) {
   const Scratch scratch;
   const std::string file = scratch.file("none.json", R"({"kind": "boxed_lcp",
-    "M": [[0, 0], [0, 1]], "q": [-1, -1], "lo": [0, null], "findex": [-1, 0], "mu": [0, 0.5],
+    "M": [[0, 0], [0, 1]], "q": [-1, -1], "lo": [0, null], "hi": null, "findex": [-1, 0], "mu": [0, 0.5],
     "friction_law": "ode"})");
   const std::string out = (scratch / "out.h5").string();
   const json answer = carom({"solve", file, "--json", "--output", out}).document();
