@@ -7,6 +7,8 @@
 
 #include "cli/command.hpp"
 #include "cli/refusal.hpp"
+#include "core/buffer_slice.hpp"
+#include "io/fields.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace carom::test {
@@ -164,6 +166,53 @@ TEST(SolveBoxed, OutputsAreInputs) {
   EXPECT_NEAR(answers[2]["limit_error"].get<double>(), 0.2, 1e-12);
   const Outcome verdict = carom({"verify", out, "--json"});
   EXPECT_EQ(verdict.status, 0) << verdict.err;
+}
+
+/// Only `flips` and `gain` are in JSON.
+template <template <class> class Array>
+struct ToyArrays {
+  struct Sizes {
+    std::int64_t problems = 0;
+  };
+  Array<double> solution;
+  Array<std::int32_t> flips;
+  Array<double> gain;
+  Array<double> slack;
+
+  template <class Visit, class... Tables>
+  static void each_array(const Sizes& sizes, Visit&& visit, Tables&&... tables) {
+    const std::int64_t p = sizes.problems;
+    visit("solution", Extents{p}, tables.solution...);
+    visit(ArrayField{"flips", "number", "", "bound flips"}, Extents{p}, tables.flips...);
+    visit(ArrayField{"gain", "number", "J", "energy won"}, Extents{p}, tables.gain...);
+    visit(ArrayField{"slack", "", "", "least slack"}, Extents{p}, tables.slack...);
+  }
+};
+
+TEST(ResultNumbers, ALineOfTheListIsAKeyAColumnAndADescription) {
+  const ToyArrays<carom::Values> result{{1, 2}, {3, 4}, {0.5, std::nan("")}, {6, 7}};
+  std::vector<run::Numbers> rows;
+  for (const std::size_t p : {0U, 1U}) {
+    rows.push_back(run::numbers_of(result, ToyArrays<carom::Values>::Sizes{2}, p));
+  }
+  nlohmann::ordered_json object;
+  io::add_fields(object, rows[1]);
+  EXPECT_EQ(object.dump(), R"({"flips":4,"gain":null})");
+  const Scratch scratch;
+  {
+    io::Hdf5Writer writer(scratch / "toy.h5");
+    writer.group("/toy");
+    io::write_columns(writer, "/toy", rows);
+    writer.close();
+  }
+  const io::Hdf5Reader reader(scratch / "toy.h5");
+  EXPECT_EQ(reader.names("/toy"), (std::vector<std::string>{"flips", "gain"}));
+  EXPECT_EQ(reader.integers("/toy/flips"), (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(reader.doubles("/toy/gain")[0], 0.5);
+  std::vector<std::string> described;
+  io::each_described<ToyArrays<carom::Values>>(
+      [&](const Field& field, const Extents&) { described.emplace_back(field.meaning); });
+  EXPECT_EQ(described, (std::vector<std::string>{"bound flips", "energy won", "least slack"}));
 }
 
 // Row 0 asks for 0 z >= 1: nothing solves it, with limits from another answer or not.
