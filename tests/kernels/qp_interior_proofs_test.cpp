@@ -179,6 +179,7 @@ TEST(RefinedActiveSets, MeetRowsOfRoundingErrorsToTheirOwnSize) {
     const QpResult clean = solve_qp(forces_of_feet(feet, true).batch());
     ASSERT_EQ(clean.status.data()[0], Status::solved);
     const ConeProblem problem = forces_of_feet(feet, false);
+    EXPECT_EQ(solve_qp(problem.batch(), {}, Backend::reference).status.data()[0], Status::solved);
     const QpResult result = solve_qp(problem.batch());
     EXPECT_EQ(result.status.data()[0], Status::solved);
     EXPECT_LE(result.residual.data()[0], 1e-9);

@@ -82,7 +82,7 @@ class Faces {
       verdict.residual = residual;
       return true;
     };
-    return body.seek_proof(view_, kIterations, [&](const double* y, const double* d) {
+    const auto proves = [&](const double* y, const double* d) {
       verdict.y.assign(y, y + shape_.rows);
       if (kernels::completes_farkas(shape_, view_, verdict.y.data())) {
         return is_certified(verdict.y) &&
@@ -92,7 +92,8 @@ class Faces {
       return kernels::completes_ray(shape_, view_, verdict.direction.data(), verdict.x.data()) &&
              claim(qp_end::kUnbounded, std::max(check_.endless(verdict.direction.data()),
                                                 check_.feasible(verdict.x.data())));
-    });
+    };
+    return body.seek_proof(view_, kIterations, proves, verdict.iterations);
   }
 
   /// The problem as it stands.

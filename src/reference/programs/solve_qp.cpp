@@ -301,8 +301,9 @@ class Solver {
 };
 
 /// Tangent planes come as near to a cone without interior as one likes, whether there is a point or
-/// none: a verdict stands where the homogeneous method says the same.
-void confirm(const QpProblem& problem, QpAnswer& answer) {
+/// none: a verdict stands where the homogeneous method says the same. Where they lead to none, the
+/// method's own stands if its certificate does.
+void confirm(const QpProblem& problem, double tolerance, QpAnswer& answer) {
   if (problem.cones.empty() || !kernels::takes_homogeneous(problem.variables(), problem.rows())) {
     return;
   }
@@ -330,6 +331,20 @@ void confirm(const QpProblem& problem, QpAnswer& answer) {
   }
   const bool claims = answer.status == Status::solved || answer.status == Status::infeasible ||
                       answer.status == Status::unbounded;
+  if (!claims && (verdict.end == end::kConverged || verdict.end == end::kUnbounded)) {
+    QpAnswer other = answer;
+    Solver solver(problem, tolerance, other);
+    if (verdict.end == end::kConverged) {
+      other.x = as_eigen(verdict.x);
+      other.y = as_eigen(verdict.y);
+      solver.judge();
+    } else {
+      other.point = as_eigen(verdict.x);
+      other.x = as_eigen(verdict.direction);
+      solver.judge_ray();
+    }
+    if (other.status == Status::solved || other.status == Status::unbounded) answer = other;
+  }
   if (!claims || same) return;
   answer.status = answer.status == Status::solved ? Status::inaccurate : Status::numerical_error;
 }
@@ -367,7 +382,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, WorkspaceSta
       }
     } else {
       Solver(problem, settings.tolerance, answer).solve();
-      confirm(problem, answer);
+      confirm(problem, settings.tolerance, answer);
     }
     const auto put = [&](const Eigen::VectorXd& values, int first, int count, double* to) {
       std::copy_n(values.data() + first, count, to);

@@ -134,7 +134,8 @@ class QpHomogeneous {
   /// proves(y, d) is asked about what may be Farkas' vector and a direction without end, until it
   /// says yes. In plain doubles this is quick, and says nothing by itself.
   template <class Data, class Proves>
-  CAROM_CALL bool seek_proof(const QpView<Data>& view, int max_iterations, Proves&& proves) {
+  CAROM_CALL bool seek_proof(const QpView<Data>& view, int max_iterations, Proves&& proves,
+                             int& iterations) {
     constexpr double kSeen = 1e-4;  // of the gap
     constexpr double kBetween = 1e-2;
     if (reduction_.load(view, true, iterate_.z, scratch_) == QpReduction<Real>::End::infeasible ||
@@ -143,7 +144,7 @@ class QpHomogeneous {
     }
     iterate_.start();
     double next = kSeen;
-    for (int count = 0; count < max_iterations; ++count) {
+    for (iterations = 1; iterations <= max_iterations; ++iterations) {
       if (!(iterate_.iterate() > 0.0)) return false;
       const auto tau = static_cast<double>(iterate_.tau);
       const auto kappa = static_cast<double>(iterate_.kappa);
