@@ -9,6 +9,8 @@
 
 #include <carom/derivative_qp.hpp>
 
+#include "programs/derivatives/kernels/long_sum.hpp"
+
 namespace carom {
 namespace {
 
@@ -328,6 +330,24 @@ TEST(DifferentiateQp, EdgesNearTheirTipAreAsRightAsTheirConditionSays) {
   }
   EXPECT_GT(compared, 1200);
   EXPECT_GT(ill, 50);
+}
+
+TEST(LongSum, KnowsWhatRoundingLeavesOfAProductToTheLastBit) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> mantissa(-2.0, 2.0);
+  std::uniform_int_distribution<int> exponent(-1074, 1023), some(-40, 40);
+  int left = 0;
+  for (int k = 0; k < 200000; ++k) {
+    const auto draw = [&] {
+      return std::ldexp(mantissa(random), k % 2 == 0 ? some(random) : exponent(random));
+    };
+    const double a = k % 97 == 0 ? 0.0 : draw(), b = draw(), product = a * b;
+    const double rest = derivatives::left_of_product(a, b, product);
+    const double expected = std::fma(a, b, -product);
+    ASSERT_TRUE(rest == expected || (rest != rest && expected != expected)) << a << " " << b;
+    left += expected != 0.0 ? 1 : 0;
+  }
+  EXPECT_GT(left, 100000);
 }
 
 }  // namespace

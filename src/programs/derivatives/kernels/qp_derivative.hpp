@@ -124,7 +124,8 @@ class QpDerivative {
   static constexpr double kRounding = 0x1.0p-50;
 
   /// Slacks, and in which units they and the multipliers are measured.
-  CAROM_HOST_DEVICE void measure();
+  /// cones_known: newton() has put the slacks of cones.
+  CAROM_HOST_DEVICE void measure(bool cones_known = false);
   /// Of two bounds the one whose multiplier is there, else the nearer one.
   CAROM_INLINE void choose_bound(int i, double value) {
     const double low = problem_.lower[i], up = problem_.upper[i];
@@ -183,6 +184,11 @@ class QpDerivative {
   /// are cones: an edge's normal is s or z divided by its length, which may be small.
   CAROM_HOST_DEVICE double slope(int j) const;
   CAROM_HOST_DEVICE LongSum<double> long_slack(int i) const;
+  CAROM_INLINE void put_long_slack(int i) {
+    const LongSum<double> slack = long_slack(i);
+    at_.slack[i] = slack.value();
+    at_.slack_rest[i] = slack.rest();
+  }
   /// x += step, with what rounding leaves.
   CAROM_HOST_DEVICE void advance(const double* step);
   /// Where rows depend on each other the answer's own multipliers stay, with what the step changed

@@ -79,7 +79,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
     }
     const double moved = newton();
     report.shift = kernels::larger(report.shift, moved);
-    measure();
+    measure(true);
     tolerance = kernels::larger(rules_.margin_tolerance, 10.0 * moved);
     stale = split(rules_.margin_tolerance, choice);
     const bool settled = edges_ == 0 || turn_ <= kSettledEdge;
@@ -143,7 +143,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
   }
 }
 
-CAROM_HOST_DEVICE inline void QpDerivative::measure() {
+CAROM_HOST_DEVICE inline void QpDerivative::measure(bool cones_known) {
   double energy = 0.0, work = 0.0;
   const double* root = at_.root;
   double* column = at_.scratch;  // 1 / unit of the stationarity
@@ -180,11 +180,10 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure() {
     if (i < m_ && sign_[i] != 0) choose_bound(i, value);
     const double limit = has_bound(i) ? bound(i) : 0.0;
     const double side = in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0;
-    at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
-    if (in_cone(i)) {
-      const LongSum<double> slack = long_slack(i);
-      at_.slack[i] = slack.value();
-      at_.slack_rest[i] = slack.rest();
+    if (!in_cone(i)) {
+      at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
+    } else if (!cones_known) {
+      put_long_slack(i);
     }
     if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
     at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
@@ -369,16 +368,21 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
         square.add_rest(share * at_.slack_rest[k]);
       });
       step[n_ + c] = square.value();
-    } else if (bent_) {
-      step[n_ + c] = long_slack(i).value();
+    } else if (in_cone(i)) {
+      step[n_ + c] = at_.slack[i];
     } else {
-      step[n_ + c] = (in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
+      step[n_ + c] = bent_ ? long_slack(i).value() : (sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
     }
   }
   factors_.solve(step);
   double moved = 0.0;
   turn_ = 0.0;
   advance(step);
+  double* before = at_.extra;
+  for (int i = m_; i < r_; ++i) {
+    before[i] = at_.slack[i];
+    if (in_cone(i)) put_long_slack(i);
+  }
   for (int i = 0; i < r_; ++i) {
     double change = 0.0;
     for (int j = 0; j < n_; ++j) change += row(i)[j] * step[j];
@@ -397,10 +401,9 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
       const double tau = at_.tau[i] + step[n_ + c];
       double size = 0.0, change = 0.0;
       for (int k = i; k < r_ && owner_[k] == i; ++k) {
-        const double s = long_slack(k).value();
-        at_.multiplier[k] = tau * reflect(k) * s;
-        size = kernels::larger(size, magnitude(s));
-        change = kernels::larger(change, magnitude(s - at_.slack[k]));
+        at_.multiplier[k] = tau * reflect(k) * at_.slack[k];
+        size = kernels::larger(size, magnitude(at_.slack[k]));
+        change = kernels::larger(change, magnitude(at_.slack[k] - before[k]));
       }
       const double turn = change / size + magnitude(step[n_ + c] / tau);
       turn_ = turn <= turn_ ? turn_ : turn;  // NaN stays
