@@ -12,6 +12,7 @@
 
 #include "cpu/impact/impact_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "impact/kernels/any_events.hpp"
 #include "impact/prepare.hpp"
 #include "support/enclosures.hpp"
 #include "support/restitution.hpp"
@@ -135,24 +136,103 @@ ImpactResult followed(const ImpactProblem& problem, const cpu::simd::Instruction
                                 : cpu::drive_impacts<3>(batch, settings, true, code);
 }
 
+// Contacts in lanes of registers: all instruction sets follow the same modes.
 TEST(EventSets, OfAnyContactsGiveTheSameBits) {
   const auto wide = cpu::simd::instruction_sets().subspan(1);
   if (wide.empty()) GTEST_SKIP() << "SKIP_ONE_INSTRUCTION_SET: this machine has no other";
   test::Generator random(18);
-  const std::pair<int, int> shapes[] = {{3, 1}, {3, 2}, {3, 4}, {3, 6}, {2, 5}, {2, 8}};
-  for (const auto& [dimension, contacts] : shapes) {
+  struct Shape {
+    int dimension, contacts, directions;
+    test::Flavour flavour;
+  };
+  const auto rank_deficient = test::Flavour::rank_deficient;
+  const Shape shapes[] = {{3, 1, 4, rank_deficient},
+                          {3, 2, 4, rank_deficient},
+                          {3, 4, 8, rank_deficient},
+                          {3, 6, 16, rank_deficient},
+                          {3, 8, 8, rank_deficient},
+                          {3, 8, 5, test::Flavour::duplicated},
+                          {3, 7, 16, test::Flavour::frictionless},
+                          {3, 5, 4, test::Flavour::generic},
+                          {3, 11, 8, rank_deficient},
+                          {2, 5, 4, rank_deficient},
+                          {2, 8, 4, rank_deficient}};
+  for (const Shape& shape : shapes) {
+    const std::string name = std::to_string(shape.dimension) + "D, " +
+                             std::to_string(shape.contacts) + " contacts, " +
+                             std::to_string(shape.directions) + " directions";
     const ImpactProblem problem =
-        test::random_problem(random, test::Flavour::rank_deficient, dimension, contacts);
+        test::random_problem(random, shape.flavour, shape.dimension, shape.contacts);
     ImpactSettings settings;
     settings.method = ImpactMethod::events;
+    settings.friction_directions = shape.directions;
     settings.samples = settings.keep_samples = 300;
     const ImpactResult plain = followed(problem, *cpu::simd::instruction_sets().front(), settings);
-    EXPECT_GE(plain.summary[0].terminated, 299) << dimension << " " << contacts;
+    EXPECT_GE(plain.summary[0].terminated, 290) << name;
     for (const cpu::simd::InstructionSet* set : wide) {
-      const ImpactResult other = followed(problem, *set, settings);
-      const auto bytes = static_cast<std::size_t>(plain.samples.velocity.size()) * sizeof(double);
-      EXPECT_EQ(std::memcmp(plain.samples.velocity.data(), other.samples.velocity.data(), bytes), 0)
-          << set->name << ", " << dimension << ", " << contacts << " contacts";
+      expect_same(followed(problem, *set, settings), plain, std::string(set->name) + ", " + name);
+    }
+  }
+}
+
+/// What samples remember of modes is theirs: not of the problem beside them, not of the samples
+/// before them, nor of other threads.
+TEST(EventSets, SamplesOfABatchAreThoseOfEachProblem) {
+  test::Generator random(20);
+  std::vector<ImpactProblem> problems;
+  for (int p = 0; p < 3; ++p) {
+    problems.push_back(test::random_problem(random, test::Flavour::rank_deficient, 3, 8));
+  }
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.friction_directions = 8;
+  settings.samples = settings.keep_samples = 100;
+  settings.threads = 1;
+  const ImpactResult together = sample_impacts(make_batch(problems), settings, Backend::cpu);
+  settings.threads = 2;
+  expect_same(sample_impacts(make_batch(problems), settings, Backend::cpu), together, "threads");
+  settings.samples = settings.keep_samples = 50;
+  const std::ptrdiff_t nv = problems[0].velocities;
+  for (int p = 0; p < 3; ++p) {
+    settings.first_problem = p;
+    for (int half = 0; half < 2; ++half) {
+      settings.first_sample = 50 * half;
+      const ImpactResult alone =
+          sample_impacts(make_batch({&problems[p], 1}), settings, Backend::cpu);
+      const double* const expected = together.samples.velocity.data() + (100 * p + 50 * half) * nv;
+      EXPECT_EQ(std::memcmp(alone.samples.velocity.data(), expected, 50 * nv * sizeof(double)), 0)
+          << p << ", half " << half;
+    }
+  }
+}
+
+struct Bare;  // no registers, no memory of modes: the text of a device
+
+TEST(EventSets, RegistersAndMemoryLeaveTheBits) {
+  test::Generator random(21);
+  for (const int contacts : {3, 8}) {
+    const ImpactProblem problem =
+        test::random_problem(random, test::Flavour::rank_deficient, 3, contacts);
+    const ImpactBatch batch = make_batch({&problem, 1});
+    ImpactSettings settings;
+    settings.method = ImpactMethod::events;
+    settings.friction_directions = 8;
+    settings.samples = settings.keep_samples = 100;
+    const ImpactResult known = sample_impacts(batch, settings, Backend::cpu);
+    const auto prepared = PreparedImpacts(batch, settings);
+    const kernels::ImpactProblemView view = prepared.view(0);
+    const kernels::ImpactRun run = impact_run(batch, settings, {});
+    std::vector<double> v(problem.velocities), u(24), total(24);
+    kernels::ImpactScratch<3> scratch{};
+    scratch.v = v.data();
+    scratch.u = u.data();
+    scratch.total = total.data();
+    kernels::AnyEventTrajectory<Bare, 3, 8> trajectory(run, view, scratch);
+    for (std::size_t sample = 0; sample < 100; ++sample) {
+      trajectory.run(0, sample, nullptr);
+      const double* const expected = known.samples.velocity.data() + sample * v.size();
+      EXPECT_EQ(std::memcmp(v.data(), expected, v.size() * sizeof(double)), 0)
+          << contacts << " contacts, sample " << sample;
     }
   }
 }

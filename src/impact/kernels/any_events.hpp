@@ -6,19 +6,25 @@
 #include "impact/kernels/event_cycles.hpp"
 #include "impact/kernels/event_missed.hpp"
 #include "impact/kernels/event_modes.hpp"
+#include "impact/kernels/event_modes_packs.hpp"
 #include "impact/kernels/event_piece.hpp"
+#include "impact/kernels/event_piece_packs.hpp"
 #include "impact/kernels/event_slip.hpp"
 #include "impact/kernels/event_weights.hpp"
 
 /// One solution of the inclusion (39), (40) of an impact, planar or with the polygonal friction
 /// cone of spatial contacts, followed exactly from event to event as EventTrajectory
 /// (events.hpp) follows planar ones of few contacts. Stores: NoStores, or what contacts with
-/// restitution have put by (contact_stores.hpp).
+/// restitution have put by (contact_stores.hpp). Where Isa has registers, inelastic spatial
+/// contacts are their lanes.
 namespace carom::kernels {
 
 template <class Isa, int Dim, int Most, class Stores = NoStores>
 class AnyEventTrajectory {
-  using Modes = EventModes<Isa, Dim, Most>;
+  static constexpr bool kPacks = Dim == 3 && !Stores::kAny && ContactRegisters<Isa>::kAny;
+  using Modes = std::conditional_t<kPacks, PackedEventModes<Isa, Most>, EventModes<Isa, Dim, Most>>;
+  using Rows = EventRows<Dim, Most, kPacks>;
+  using State = typename Modes::State;
   using Rules = EventRules;
   using Weights = EventWeights<Most, true>;
   static constexpr int kMaxRows = Dim * Most;
@@ -32,22 +38,26 @@ class AnyEventTrajectory {
         s_(scratch),
         stores_(stores),
         contacts_(run.contacts),
-        rows_(Dim * run.contacts),
+        at_{run.contacts},
         slips_(run.polygon),
         modes_(run, problem) {
-    const EventSizes sizes = event_sizes(problem_, contacts_, rows_, modes_);
+    const EventSizes sizes = event_sizes(problem_, contacts_, Dim * contacts_, modes_);
     size_ = sizes.speed;
     longest_ = sizes.length;
+    if constexpr (kPacks) {  // lanes without a contact
+      for (int k = 0; k < kMaxRows; ++k) u_[k] = total_[k] = 0.0;
+      for (int i = 0; i < Most; ++i) slip_[i] = weights_.weight[i] = 0.0;
+    }
   }
 
   /// As EventTrajectory::run.
   CAROM_CALL TrajectoryEnd run(std::uint32_t index, std::uint64_t sample, double* path) {
     TrajectoryEnd end{};
     end.status = TrajectoryStatus::max_steps;
-    for (int k = 0; k < rows_; ++k) {
+    for (int k = 0; k < Dim * contacts_; ++k) {
       const double u = problem_.contact_velocity[k];
-      u_[k] = magnitude(u) <= Rules::kZero * size_ ? 0.0 : u;
-      total_[k] = 0.0;
+      u_[at_.of(k)] = magnitude(u) <= Rules::kZero * size_ ? 0.0 : u;
+      total_[at_.of(k)] = 0.0;
     }
     for (int i = 0; i < contacts_; ++i) arrive(i);
     if constexpr (Stores::kAny) stores_->begin(index, sample);
@@ -104,19 +114,22 @@ class AnyEventTrajectory {
   /// u, but as EventWeights::find_pushers has it for contacts with stores.
   CAROM_INLINE const double* pushers(bool held) {
     if constexpr (Stores::kAny) {
-      for (int k = contacts_; k < rows_; ++k) able_[k] = u_[k];
+      for (int k = contacts_; k < at_.end(); ++k) able_[k] = u_[k];
       weights_.find_pushers(
           u_, held, size_, [this](int i) { return filled(i); }, able_);
       return able_;
     }
     return u_;
   }
-  [[nodiscard]] CAROM_INLINE int tangent(int i) const { return contacts_ + kTangents * i; }
+  [[nodiscard]] CAROM_INLINE int tangent(int i, int c = 0) const { return at_.tangent(i, c); }
 
   /// Contact i does not separate, or no longer: where its slip is.
   CAROM_INLINE void arrive(int i) {
-    slip_[i] = slips_.of(u_ + tangent(i), kMet * size_);
-    slips_.project(slip_[i], u_ + tangent(i));
+    double t[2] = {u_[tangent(i)], u_[tangent(i, kTangents - 1)]};
+    const int state = slips_.of(t, kMet * size_);
+    slips_.project(state, t);
+    slip_[i] = state;
+    for (int c = 0; c < kTangents; ++c) u_[tangent(i, c)] = t[c];
   }
 
   /// Row `at` of the path; the last one is that of the newest velocity.
@@ -130,18 +143,48 @@ class AnyEventTrajectory {
 
   /// v + M^-1 J' (impulses so far).
   CAROM_INLINE void velocity(double* v) const {
-    event_velocity(problem_, run_.velocities, rows_, total_, v);
+    double total[kPacks ? kMaxRows : 1];
+    if constexpr (kPacks) {
+      for (int k = 0; k < Dim * contacts_; ++k) total[k] = total_[at_.of(k)];
+    }
+    event_velocity(problem_, run_.velocities, Dim * contacts_, kPacks ? total : total_, v);
   }
 
   /// event_state of contact i.
   [[nodiscard]] CAROM_INLINE int state(int i) const {
-    if (filled(i)) return 1 + (u_[i] > 0.0 ? 3 : 2) * slips_.states() + slips_.code(slip_[i]);
-    return u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slips_.code(slip_[i]);
+    const int slip = slips_.code(static_cast<int>(slip_[i]));
+    if (filled(i)) return 1 + (u_[i] > 0.0 ? 3 : 2) * slips_.states() + slip;
+    return u_[i] > 0.0 ? 0 : (u_[i] < 0.0 ? 1 + slips_.states() : 1) + slip;
   }
 
   /// One linear piece: to the next zero of a normal velocity, the end of a slip's sector or ray, or
   /// the stretch's end; false where it is left out.
   CAROM_INLINE bool piece(TrajectoryEnd& end) {
+    if constexpr (kPacks) {
+      const PackedPiece<Isa, Most> piece(modes_.packs(), modes_.mode(), weights_.left, kMet * size_,
+                                         problem_.energy, u_, slip_, total_);
+      for (unsigned some = piece.arriving; some != 0; some &= some - 1) arrive(lowest_bit(some));
+      end.residual = larger(end.residual, modes_.mode().possible ? piece.wrong / size_ : kInfinity);
+      if (piece.gained > 0.0) end.residual = larger(end.residual, piece.gained / problem_.energy);
+      weights_.left = piece.key < 0 ? 0.0 : weights_.left - piece.length;
+      cycles_.add(piece.length);
+      sum_cycles(piece.key, end);
+      return true;
+    } else {
+      return plain_piece(end);
+    }
+  }
+
+  /// Where events repeat themselves in cycles, all that would follow.
+  CAROM_INLINE void sum_cycles(int key, TrajectoryEnd& end) {
+    if (key >= 0 && cycles_.due(weights_.follows) &&
+        cycles_.sum(slips_, at_, key, size_, u_, slip_, total_, weights_.left)) {
+      ++end.pivots;
+    }
+    if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
+  }
+
+  CAROM_INLINE bool plain_piece(TrajectoryEnd& end) {
     const double* const rate = modes_.mode.rate;
     double reach[2 * Most];  // of normals, then of slips
     int arrival[Most];
@@ -168,7 +211,7 @@ class AnyEventTrajectory {
     const double together = event ? length * (1.0 + Rules::kTogether) : 0.0;
     double next[kMaxRows];
     double work = 0.0, worth = 0.0;
-    for (int k = 0; k < rows_; ++k) {
+    for (int k = 0; k < at_.end(); ++k) {
       next[k] = fused(length, rate[k], u_[k]);
     }
     int state[Most];
@@ -186,7 +229,7 @@ class AnyEventTrajectory {
       state[i] = slips_.met(state[i], t, kMet * size_);
       slips_.project(state[i], t);
     }
-    for (int k = 0; k < rows_; ++k) {
+    for (int k = 0; k < at_.end(); ++k) {
       const double part = modes_.mode.impulse[k] * 0.5 * (u_[k] + next[k]) * length;
       work += part;
       worth += magnitude(part);
@@ -211,7 +254,7 @@ class AnyEventTrajectory {
         end.residual = larger(end.residual, work / problem_.energy);
       }
     }
-    for (int k = 0; k < rows_; ++k) {
+    for (int k = 0; k < at_.end(); ++k) {
       total_[k] = fused(length, modes_.mode.impulse[k], total_[k]);
     }
     for (int i = 0; i < contacts_; ++i) {
@@ -223,7 +266,7 @@ class AnyEventTrajectory {
     weights_.left = key < 0 ? 0.0 : weights_.left - length;
     cycles_.add(length);
     if constexpr (Stores::kAny) {
-      for (int k = 0; k < rows_; ++k) u_[k] = stores_->rounded(k, u_[k]);
+      for (int k = 0; k < at_.end(); ++k) u_[k] = stores_->rounded(k, u_[k]);
       for (int i = 0; i < contacts_; ++i) {
         if (!leaves(i)) slips_.project(slip_[i], u_ + tangent(i));
       }
@@ -233,11 +276,7 @@ class AnyEventTrajectory {
       if (cycles_.events() >= 2 * Rules::kPolicyEvents) weights_.spoil();
       return true;
     }
-    if (key >= 0 && cycles_.due(weights_.follows) &&
-        cycles_.sum(slips_, contacts_, key, size_, u_, slip_, total_, weights_.left)) {
-      ++end.pivots;
-    }
-    if (weights_.follows && cycles_.events() >= Rules::kPolicyEvents) weights_.spoil();
+    sum_cycles(key, end);
     return true;
   }
 
@@ -245,7 +284,7 @@ class AnyEventTrajectory {
   CAROM_INLINE void use_stores(const double* spent, double together, const double* next,
                                double length) {
     double impulse[kMaxRows];
-    for (int k = 0; k < rows_; ++k) impulse[k] = length * modes_.mode.impulse[k];
+    for (int k = 0; k < at_.end(); ++k) impulse[k] = length * modes_.mode.impulse[k];
     for (int i = 0; i < contacts_; ++i) {
       double rubbed = 0.0;
       for (int k = tangent(i); k < tangent(i) + kTangents; ++k) {
@@ -291,31 +330,35 @@ class AnyEventTrajectory {
   }
 
   CAROM_INLINE void finish(TrajectoryEnd& end) {
-    for (int k = 0; k < rows_; ++k) s_.u[k] = u_[k], s_.total[k] = total_[k];
-    velocity(s_.v);
+    const int rows = Dim * contacts_;
+    for (int k = 0; k < rows; ++k) s_.u[k] = u_[at_.of(k)], s_.total[k] = total_[at_.of(k)];
+    event_velocity(problem_, run_.velocities, rows, s_.total, s_.v);
     if constexpr (Stores::kAny) {
       const double missed = stores_->finish(s_.v);
       if (end.status == TrajectoryStatus::terminated) end.residual = larger(end.residual, missed);
     }
     if (size_ > 0.0) {
-      const double missed = event_missed(problem_, run_, rows_, size_, u_, total_, s_.v);
+      const double missed = event_missed(problem_, run_, rows, size_, s_.u, s_.total, s_.v);
       end.residual = larger(end.residual, missed / size_);
     }
-    judge_end<Dim>(problem_, run_, u_, s_.v, end);
+    judge_end<Dim>(problem_, run_, s_.u, s_.v, end);
   }
 
   const ImpactRun& run_;
   const ImpactProblemView& problem_;
   const ImpactScratch<Dim>& s_;
   Stores* stores_;
-  int contacts_, rows_;
+  int contacts_;
+  Rows at_;
   EventSlip<Dim> slips_;
   Modes modes_;
   double size_;     ///< largest contact speed before the impact
   double longest_;  ///< a length that stops the fastest contact
-  double u_[kMaxRows], total_[kMaxRows];
+  static constexpr int kAligned = kPacks ? 64 : alignof(double);
+  alignas(kAligned) double u_[kMaxRows];
+  alignas(kAligned) double total_[kMaxRows];
   double able_[Stores::kAny ? kMaxRows : 1];
-  int slip_[Most];
+  alignas(kAligned) State slip_[Most];
   Weights weights_;
   EventCycles<Dim, Most> cycles_;
   int redrawn_ = 0;

@@ -34,14 +34,15 @@ class EventCycles : EventCycleRules {
 
   /// The newest piece ended at event `key`. Where a series is found u, its slip states and total go
   /// to its limit, `left` to what remains of the stretch. size: of velocities.
-  CAROM_INLINE bool sum(const EventSlip<Dim>& slips, int contacts, int key, double size, double* u,
-                        int* slip, double* total, double& left) {
-    const int rows = Dim * contacts;
+  template <class Rows, class State>
+  CAROM_INLINE bool sum(const EventSlip<Dim>& slips, const Rows& at, int key, double size,
+                        double* u, State* slip, double* total, double& left) {
+    const int contacts = at.contacts, rows = at.end();
     if (cycle_ == 0) {
       key_ = key, since_ = 0, since_mark_ = 0.0;
       for (int i = 0; i < contacts; ++i) seen_[i] = 0;
     }
-    for (int i = 0; i < contacts; ++i) seen_[i] |= seen(slips, u[i], slip[i]);
+    for (int i = 0; i < contacts; ++i) seen_[i] |= seen(slips, u[i], static_cast<int>(slip[i]));
     ++since_;
     if (key != key_) {
       if (since_ > kCyclesFrom) cycle_ = 0;
@@ -79,17 +80,16 @@ class EventCycles : EventCycleRules {
       limit[k] = fused(times, mark.u[k] - second.u[k], u[k]);
     }
     for (int i = 0; i < contacts; ++i) {
-      state[i] = slip[i];
-      if (!settle(slips, mark.seen[i], kSettled * size, u[i], limit[i],
-                  limit + contacts + kTangents * i, state[i])) {
-        return false;
-      }
+      state[i] = static_cast<int>(slip[i]);
+      double t[2] = {limit[at.tangent(i, 0)], limit[at.tangent(i, kTangents - 1)]};
+      if (!settle(slips, mark.seen[i], kSettled * size, u[i], limit[i], t, state[i])) return false;
+      for (int c = 0; c < kTangents; ++c) limit[at.tangent(i, c)] = t[c];
     }
     for (int k = 0; k < rows; ++k) {
       total[k] = fused(times, mark.total[k] - second.total[k], total[k]);
       u[k] = limit[k];
     }
-    for (int i = 0; i < contacts; ++i) slip[i] = state[i];
+    for (int i = 0; i < contacts; ++i) slip[i] = static_cast<State>(state[i]);
     left -= spent;
     cycle_ = 0;
     return true;

@@ -23,104 +23,75 @@ inline constexpr int kKeptModes = requires {
 }
 ? 32 : 0;
 
-/// Modes of one stretch by the face where they were found: events that repeat themselves, as those
-/// of cycles do, need no new search.
-template <int Dim, int Most, int Kept>
-class EventMemory {
- public:
-  /// What a stretch's mode depends on: a byte a contact.
-  struct Face {
-    unsigned char contact[Most];
-  };
-
-  CAROM_INLINE void begin() { filled_ = 0; }
-
-  /// slip: states, below 64; which weights are positive says which they are.
-  CAROM_INLINE static Face face(int contacts, const double* u, const int* slip,
-                                const double* weight) {
-    Face face{};
-    if constexpr (Kept > 0) {
-      for (int i = 0; i < contacts; ++i) {
-        const int moves = u[i] < 0.0 ? 1 : 0, pushes = weight[i] > 0.0 ? 1 : 0;
-        face.contact[i] =
-            static_cast<unsigned char>((u[i] > 0.0 ? 254 : slip[i] * 4 + moves * 2) + pushes);
-      }
-    }
-    return face;
-  }
-
-  /// The mode of this face, searched for where it is not known; false where there is none.
-  template <class Search>
-  CAROM_INLINE bool recall(const Face& face, EventMode<Dim, Most>& mode, Search&& search) {
-    if constexpr (Kept == 0) {
-      return search();
-    } else {
-      static_assert(Kept == 32);
-      std::uint64_t mixed = 0;
-      for (int i = 0; i < Most; ++i) mixed = (mixed ^ face.contact[i]) * 0x9E3779B97F4A7C15U;
-      const auto at = static_cast<int>(mixed >> 59);
-      Entry& entry = entry_[at];
-      bool same = (filled_ >> at & 1U) != 0;
-      for (int i = 0; i < Most; ++i) same = same && entry.face.contact[i] == face.contact[i];
-      if (same) {
-        mode = entry.mode;
-        return true;
-      }
-      if (!search()) return false;
-      entry.face = face;
-      entry.mode = mode;
-      filled_ |= std::uint32_t{1} << at;
-      return true;
-    }
-  }
-
- private:
-  struct Entry {
-    Face face;
-    EventMode<Dim, Most> mode;
-  };
-  std::uint32_t filled_ = 0;
-  Entry entry_[Kept > 0 ? Kept : 1];
+/// A byte a contact.
+template <int Most>
+struct EventKey {
+  static constexpr int kWords = (Most + 7) / 8;
+  std::uint64_t word[kWords];
 };
 
-/// Impulses and rates of modes that a stretch has tried, right or not.
-template <int Dim, int Most, int Kept>
-class SolvedModes {
-  static constexpr int kWords = (Most + 7) / 8;
-
+/// What a stretch remembers by keys: modes by the face where they were found,
+/// since events that repeat themselves, as those of cycles do, need no new search, and the
+/// impulses and rates of modes that were tried. A value takes the place of another one at times.
+template <class Value, int Most, int Kept>
+class EventMemory {
  public:
-  struct Entry {
-    std::uint64_t key[kWords];
-    bool fresh;       ///< to be filled by the caller
-    bool consistent;  ///< its equations do not contradict each other
-    double impulse[Dim * Most], rate[Dim * Most], terms[Dim * Most];
-  };
+  using Key = EventKey<Most>;
 
-  CAROM_INLINE void begin() { filled_ = 0; }
+  CAROM_INLINE void begin() {
+    for (std::uint32_t& bits : filled_) bits = 0;
+  }
 
-  /// The entry of the mode that code(i) of each contact, a byte, says.
+  /// The key of code(i), a byte, of each contact.
   template <class Code>
-  CAROM_INLINE Entry& of(int contacts, Code&& code) {
-    static_assert(Kept == 32 || Kept == 0);
-    std::uint64_t key[kWords] = {}, mixed = 0;
+  CAROM_INLINE static Key key(int contacts, Code&& code) {
+    Key key{};
     for (int i = 0; i < contacts; ++i) {
-      key[i / 8] |= static_cast<std::uint64_t>(code(i)) << (8 * (i % 8));
+      key.word[i / 8] |= static_cast<std::uint64_t>(code(i)) << (8 * (i % 8));
     }
-    for (int w = 0; w < kWords; ++w) mixed = (mixed ^ key[w]) * 0x9E3779B97F4A7C15U;
-    const auto at = static_cast<int>(mixed >> 59);
-    Entry& entry = entry_[at];
-    entry.fresh = (filled_ >> at & 1U) == 0;
-    for (int w = 0; w < kWords; ++w) {
-      entry.fresh = entry.fresh || entry.key[w] != key[w];
-      entry.key[w] = key[w];
-    }
-    filled_ |= std::uint32_t{1} << at;
-    return entry;
+    return key;
+  }
+  /// Looks for this key; `known` says whether it is here.
+  CAROM_INLINE void look(const Key& key) {
+    std::uint64_t mixed = 0;
+    for (int w = 0; w < Key::kWords; ++w) mixed = (mixed ^ key.word[w]) * 0x9E3779B97F4A7C15U;
+    at_ = static_cast<int>(mixed >> 40) & (kEntries - 1);
+    known_ = (filled_[at_ / 32] >> (at_ % 32) & 1U) != 0;
+    for (int w = 0; w < Key::kWords; ++w) known_ = known_ && key_[at_].word[w] == key.word[w];
+  }
+  [[nodiscard]] CAROM_INLINE bool known() const { return known_; }
+  /// The value of the key looked for last, or where it goes, whose old one `forget` takes away.
+  [[nodiscard]] CAROM_INLINE Value& value() { return value_[at_]; }
+  CAROM_INLINE void forget() { filled_[at_ / 32] &= ~(std::uint32_t{1} << (at_ % 32)); }
+  CAROM_INLINE void keep(const Key& key) {
+    key_[at_] = key;
+    filled_[at_ / 32] |= std::uint32_t{1} << (at_ % 32);
   }
 
  private:
-  std::uint32_t filled_ = 0;
-  Entry entry_[Kept > 0 ? Kept : 1];
+  static constexpr int kEntries = Kept > 0 ? Kept : 1;
+  static_assert((kEntries & (kEntries - 1)) == 0);
+  std::uint32_t filled_[(kEntries + 31) / 32] = {};
+  int at_ = 0;
+  bool known_ = false;
+  Key key_[kEntries];
+  Value value_[kEntries];
+};
+
+/// What a contact with normal velocity u, a slip in this state (below 64) and this weight is for a
+/// stretch's modes.
+CAROM_INLINE int event_face(double u, int slip, double weight) {
+  const int moves = u < 0.0 ? 2 : 0, pushes = weight > 0.0 ? 1 : 0;
+  return (u > 0.0 ? 254 : slip * 4 + moves) + pushes;
+}
+
+/// A mode that a stretch has tried, right or not.
+template <int Rows>
+struct SolvedMode {
+  alignas(64) double impulse[Rows];
+  alignas(64) double rate[Rows];
+  double all;       ///< EventSystem::solve
+  bool consistent;  ///< its equations do not contradict each other
 };
 
 }  // namespace carom::kernels

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "cpu/simd/contact_registers.hpp"
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/isa_lane.hpp"
 #include "impact/kernels/any_events.hpp"
