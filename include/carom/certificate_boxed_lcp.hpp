@@ -164,6 +164,7 @@ class BoxedLcpJudgeOf {
           at_.known[j] = kernels::larger(at_.known[j], at_.known[source]);
         }
       });
+      explain_sources(at_bound);
       double count = 0.0;
       for (int i = 0; i < n_; ++i) count += at_.known[i];
       lanes_.for_each(n_, [&](int i) {
@@ -182,6 +183,19 @@ class BoxedLcpJudgeOf {
         at_.known[j] = known;
       });
     }
+  }
+
+  /// z_i = mu_i z_j at a friction row's limit explains z_j, as it does z_i.
+  template <class AtBound>
+  CAROM_HOST_DEVICE void explain_sources(const AtBound& at_bound) const {
+    if (problem_.findex == nullptr) return;
+    lanes_.for_each(n_, [&](int j) {
+      if (problem_.index(j) >= 0) return;
+      for (int i = 0; i < n_; ++i) {
+        if (problem_.index(i) != j || !(at_.high[i] > 0.0) || !at_bound(i)) continue;
+        at_.known[j] = kernels::larger(at_.known[j], at_.known[i]);
+      }
+    });
   }
 
   /// known_j = the largest share of a row's datum that z_j of one has, by its friction rows' limits

@@ -59,6 +59,21 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   /// x may hold rounding in place of a zero.
   [[nodiscard]] CAROM_INLINE bool widened() const { return widened_; }
 
+  /// After residual: whether x misses a row by more than rounding and more than the tolerance of
+  /// the row's own bound, which only terms of an x far away make little.
+  CAROM_CALL bool misses_own_bounds(double tolerance) const {
+    return kernels::any_packed(lanes_, total() - np(), [&](auto number, int i) {
+      using V = decltype(number);
+      const V value = kernels::load<V>(at().point + np() + i);
+      const V l = kernels::load<V>(at().lower + np() + i);
+      const V u = kernels::load<V>(at().upper + np() + i);
+      const V outside = larger(l - value, value - u);
+      const V own = magnitude(finite(select(l - value > V(0.0), l, u)));
+      const V size = kernels::load<V>(at().point_size + np() + i);
+      return (own > V(0.0)) & (outside > V(tolerance) * own) & (outside > V(row_rounding_) * size);
+    });
+  }
+
   /// Whether y proves that no x satisfies all bounds. With g = A'y, any such x has g'x = y'(A x),
   /// yet y'(A x) >= L and g'x <= U over the bounds that are there, L > U by more than 2^10
   /// roundings of the terms. No y_i may press against an absent bound, and a g_j only by what the

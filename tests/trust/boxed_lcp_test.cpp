@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <random>
@@ -215,6 +216,28 @@ TEST(BoxedTrees, DecideAsExactArithmeticDoes) {
   EXPECT_LE(unknown, count / 100);
   EXPECT_GE(without_answer, count / 10);
   EXPECT_GE(by_tree, count / 50);
+}
+
+// z_1 is at its limit z_0, and of the two only z_1 is in a row with a number of its own: 3 z_1 = 4.
+TEST(BoxedTrees, AForceAtItsLimitTellsTheNormalForce) {
+  BoxedLcpBatch batch;
+  batch.problems = 1;
+  batch.order = 2;
+  batch.matrix = Buffer<double>::from({0, 3, -1, 0});
+  batch.vector = Buffer<double>::from({-4, 0});
+  batch.lower = Buffer<double>::from({0, -kInfinity});
+  batch.upper = Buffer<double>::from({3, kInfinity});
+  batch.findex = Buffer<std::int32_t>::from({-1, 0});
+  batch.friction = Buffer<double>::from({0, 1});
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    const BoxedLcpResult result = solve_boxed_lcp(batch, {}, backend);
+    EXPECT_EQ(to_string(result.status.host()[0]), "solved") << to_string(backend);
+    for (const double z : result.solution.host()) EXPECT_NEAR(z, 4.0 / 3.0, 1e-15);
+  }
+  batch.friction.data()[1] = 0.0;  // then z_1 says nothing of z_0
+  const LcpDecision decision = decide_boxed_lcp(batch).front();
+  EXPECT_EQ(to_string(decision.status), "solved");
+  EXPECT_EQ(decision.solution, (std::vector<double>{3.0, 0.0}));
 }
 
 }  // namespace

@@ -115,6 +115,21 @@ TEST(NearlyParallelContacts, NoSampleLeavesWhatIsEnclosed) {
   EXPECT_GE(unrounded, made / 2);
 }
 
+// In doubles the point where a side is crossed lay beside it again: cut after cut, each with the
+// square of the points before.
+TEST(NearlyParallelContacts, CutsBesideARoundedRowEnd) {
+  NearlyParallel problems(101);
+  for (int k = 0; k < 289; ++k) static_cast<void>(problems.next());
+  EnclosureSettings settings;
+  settings.threads = 1;
+  settings.budget = 120;
+  const ImpactProblem problem = problems.next();
+  const ImpactEnclosure set = enclose_impact(problem, settings);
+  if (set.status == EnclosureStatus::enclosed) {
+    EXPECT_TRUE(proves_enclosure(problem, set));
+  }
+}
+
 /// Contact A has no friction: it by itself leaves v = (0, -1, 0, 1), with B's slip -1 and B's
 /// normal velocity 1e-7.
 ImpactProblem frictionless_before_rough() {

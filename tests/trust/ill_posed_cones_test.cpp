@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <carom/qp.hpp>
 
@@ -129,6 +130,26 @@ TEST(IllPosedConeProblem, NoRayWhereConesNarrowOneAnother) {
     int decided = 0;
     expect_honest(made, solve_qp(made.problem.batch(), settings, backend), decided);
   }
+}
+
+// min t - s x over t >= x^2 is -s^2 / 4, at a point far along the boundary of one cone.
+TEST(FarOnABoundary, ParabolasOfSlopeAThousand) {
+  constexpr double kSlope = 1000.0;
+  const auto least = [&](const std::vector<double>& matrix, const std::vector<double>& vector) {
+    QpBatch batch;
+    batch.problems = 1;
+    batch.variables = 2;
+    batch.hessian = Buffer<double>::from({0, 0, 0, 0});
+    batch.vector = Buffer<double>::from({1, -kSlope});
+    batch.cone_matrix = Buffer<double>::from(matrix);
+    batch.cone_vector = Buffer<double>::from(vector);
+    batch.cones = {{ConeKind::second_order, 3}};
+    const QpResult result = solve_qp(batch);
+    EXPECT_EQ(to_string(result.status.host()[0]), "solved");
+    return result.objective.host()[0];
+  };
+  EXPECT_NEAR(least({-1, 0, 1, 0, 0, -2}, {1, 1, 0}), -kSlope * kSlope / 4, 1e-6);
+  EXPECT_NEAR(least({-1, 0, -1, 0, 0, -1}, {0.25, -0.25, 0}), -kSlope * kSlope / 4, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(

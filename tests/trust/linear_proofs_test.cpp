@@ -122,47 +122,65 @@ TEST(LinearProofs, RowsThatAllButRepeatEachOther) {
   EXPECT_LE(open, problems / 20);
 }
 
-// A row is minus a combination of three others but for the rounding of its entries, and asks for
-// `margin` more than they allow. In exact arithmetic some have a point at margin / 1e-17, which no
-// doubles name: every solver calls them infeasible, and the rule on digits does.
+/// A row is minus a combination of three others but for the rounding of its entries, and asks for
+/// `margin` more than they allow. In exact arithmetic some have a point at margin / 1e-17, which no
+/// doubles name: every solver calls them infeasible, and the rule on digits does.
+Lp contradiction_but_for_rounding(Generator& random, double& margin) {
+  const int n = random.integer(2, 16);
+  const int m = n + 3;
+  margin = std::pow(10.0, -1.0 - 4.0 * random.unit());
+  Lp lp;
+  lp.columns = n;
+  lp.rows = m + 1;
+  lp.cost.assign(static_cast<std::size_t>(n), 0.0);
+  lp.column_lower.assign(static_cast<std::size_t>(n), -kInfinity);
+  lp.column_upper.assign(static_cast<std::size_t>(n), kInfinity);
+  lp.row_lower.assign(static_cast<std::size_t>(m + 1), -kInfinity);
+  for (int e = 0; e < m * n; ++e) lp.matrix.push_back(2.0 * random.unit() - 1.0);
+  for (int i = 0; i < m; ++i) lp.row_upper.push_back(random.unit());
+  std::vector<double> last(static_cast<std::size_t>(n), 0.0);
+  double bound = -margin;
+  for (int i = 0; i < 3; ++i) {
+    const double weight = 0.2 + 0.8 * random.unit();
+    for (int j = 0; j < n; ++j) {
+      last[static_cast<std::size_t>(j)] -= weight * lp.matrix[static_cast<std::size_t>(i * n + j)];
+    }
+    bound -= weight * lp.row_upper[static_cast<std::size_t>(i)];
+  }
+  lp.matrix.insert(lp.matrix.end(), last.begin(), last.end());
+  lp.row_upper.push_back(bound);
+  return lp;
+}
+
 TEST(LinearProofs, ContradictionsButForRounding) {
   Generator random(static_cast<unsigned>(test::from_environment("CAROM_TRUST_SEED", 1)));
   const int problems = test::from_environment("CAROM_TRUST_PROBLEMS", 600);
   int open = 0;
   for (int k = 0; k < problems; ++k) {
-    const int n = random.integer(2, 16);
-    const int m = n + 3;
-    const double margin = std::pow(10.0, -1.0 - 4.0 * random.unit());
-    Lp lp;
-    lp.columns = n;
-    lp.rows = m + 1;
-    lp.cost.assign(static_cast<std::size_t>(n), 0.0);
-    lp.column_lower.assign(static_cast<std::size_t>(n), -kInfinity);
-    lp.column_upper.assign(static_cast<std::size_t>(n), kInfinity);
-    lp.row_lower.assign(static_cast<std::size_t>(m + 1), -kInfinity);
-    for (int e = 0; e < m * n; ++e) lp.matrix.push_back(2.0 * random.unit() - 1.0);
-    for (int i = 0; i < m; ++i) lp.row_upper.push_back(random.unit());
-    std::vector<double> last(static_cast<std::size_t>(n), 0.0);
-    double bound = -margin;
-    for (int i = 0; i < 3; ++i) {
-      const double weight = 0.2 + 0.8 * random.unit();
-      for (int j = 0; j < n; ++j) {
-        last[static_cast<std::size_t>(j)] -=
-            weight * lp.matrix[static_cast<std::size_t>(i * n + j)];
-      }
-      bound -= weight * lp.row_upper[static_cast<std::size_t>(i)];
-    }
-    lp.matrix.insert(lp.matrix.end(), last.begin(), last.end());
-    lp.row_upper.push_back(bound);
+    double margin = 0.0;
+    const Lp lp = contradiction_but_for_rounding(random, margin);
     const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
     const Status status = result.status.host()[0];
-    SCOPED_TRACE("problem " + std::to_string(k) + ", " + std::to_string(n) + " columns, margin " +
-                 std::to_string(1e6 * margin) + "e-6: " + std::string(to_string(status)));
+    SCOPED_TRACE("problem " + std::to_string(k) + ", " + std::to_string(lp.columns) +
+                 " columns, margin " + std::to_string(1e6 * margin) +
+                 "e-6: " + std::string(to_string(status)));
     EXPECT_TRUE(status == Status::infeasible || status == Status::numerical_error);
     test::expect_proven(lp, result, 0);
     open += status == Status::infeasible ? 0 : 1;
   }
   EXPECT_LE(open, problems / 100);
+}
+
+// By 13e-6, where an x of 1e4 misses a row by 4e-10 of its terms.
+TEST(LinearProofs, AContradictionThatAFarPointHides) {
+  Generator random(200);
+  double margin = 0.0;
+  Lp lp;
+  for (int k = 0; k <= 325; ++k) lp = contradiction_but_for_rounding(random, margin);
+  EXPECT_NEAR(margin, 13.07e-6, 1e-8);
+  const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+  EXPECT_EQ(to_string(result.status.host()[0]), "infeasible");
+  test::expect_proven(lp, result, 0);
 }
 
 // A bound that is rounding in place of zero is no unit of its row.

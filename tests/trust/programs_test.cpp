@@ -174,6 +174,28 @@ TEST_P(Programs, TheReferenceIsNeverWrong) {
   EXPECT_GT(tally.right, tally.open);
 }
 
+// Two rows contradict each other by 1, 1e-11 of a far bound of all variables.
+TEST(BesideAHugeBound, AContradictionIsOne) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  LpBatch batch;
+  batch.problems = 1;
+  batch.rows = 4;
+  batch.columns = 7;
+  batch.cost = Buffer<double>::from({-2, -3, 0, 0, -2, 0, 0});
+  batch.matrix = Buffer<double>::from(
+      {0, -1, -1, 0, 3, -3, 0, 0, -1, -1, 0, 3, -3, 0, 2, -1, 1, 2, 2, 2, 0, 1, 1, 1, 1, 1, 1, 0});
+  batch.row_lower = Buffer<double>::from({-kInfinity, 1, 1, -kInfinity});
+  batch.row_upper = Buffer<double>::from({0, 1, kInfinity, 1e11});
+  batch.column_lower = Buffer<double>::from(
+      {-kInfinity, -kInfinity, 0, -kInfinity, -kInfinity, -kInfinity, -kInfinity});
+  batch.column_upper =
+      Buffer<double>::from({kInfinity, kInfinity, kInfinity, -1, kInfinity, kInfinity, kInfinity});
+  for (const Backend backend : {Backend::cpu, Backend::reference}) {
+    EXPECT_EQ(to_string(solve_lp(batch, {}, backend).status.host()[0]), "infeasible")
+        << to_string(backend);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Disguises, Programs,
                          ::testing::Values(Disguise{"plain", 0, false},
                                            Disguise{"in_other_units", 20, false},

@@ -9,6 +9,7 @@
 
 #include "core/constants.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
+#include "programs/qp/kernels/qp_second_look.hpp"
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 #include "programs/qp/layout.hpp"
 
@@ -273,14 +274,17 @@ class Answer {
  private:
   using Judge = certificate::QpJudge<double, kernels::SingleLane, Data, Memory>;
 
-  /// Rows that are nearly parallel: the exact method is asked.
+  /// Rows that are nearly parallel, or bounds that x misses: the exact method is asked.
   [[nodiscard]] bool wants_second_look() const {
-    return status != Status::infeasible && residual > kernels::kSeenByRounding * tolerance_ &&
-           kernels::qp_takes_refinement(shape_) &&
-           kernels::qp_has_near_parallels(shape_, [&](int i, int j) {
-             return rows_
-                 .matrix[static_cast<std::size_t>(i) * x.size() + static_cast<std::size_t>(j)];
-           });
+    if (status == Status::infeasible || !(residual > kernels::kSeenByRounding * tolerance_) ||
+        !kernels::qp_takes_refinement(shape_)) {
+      return false;
+    }
+    const kernels::QpView<Data> view = rows_.view();
+    const Data own_x{x.data()}, own_y{y.data()};
+    const kernels::QpSecondLook look(shape_, view, own_x, own_y);
+    return look.has_near_parallels() ||
+           (status == Status::solved && look.misses_own_bounds(tolerance_));
   }
   /// y of P x + q + A'y = 0 from the rows' multipliers; those that became bounds of a column take
   /// what the others leave of `cost`, or of zero.

@@ -91,7 +91,7 @@ class Bland {
     if (minimise(artificial, n_) != Status::solved) return finish(Status::iteration_limit);
     Real violation = 0.0L;
     for (int i = 0; i < m_; ++i) violation += basic_[i] >= n_ ? right()[i] : 0.0L;
-    if (violation > 1e-11L * size) {
+    if (violation > 1e-13L * size) {
       read_dual(artificial);
       return finish(Status::infeasible);
     }

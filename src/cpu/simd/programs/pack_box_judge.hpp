@@ -160,6 +160,7 @@ class BoxPackJudge {
           const Pack own = at(at_.known, j);
           put(at_.known, j, select(bound & !ended, larger(own, Pack::load(known)), own));
         }
+        explain_sources(at_bound, of_friction, ended, source);
       }
       Pack count = zero;
       for (int i = 0; i < n_; ++i) {
@@ -182,6 +183,20 @@ class BoxPackJudge {
           const Pack found = larger(own, certificate::reached(at(row, j), datum));
           put(at_.known, j, select(explains, found, own));
         }
+      }
+    }
+  }
+
+  template <class AtBound, class OfFriction, class Source>
+  void explain_sources(const AtBound& at_bound, const OfFriction& of_friction, Mask ended,
+                       Source&& source) const {
+    for (int i = 0; i < n_; ++i) {
+      const Mask limit = at_bound(i) & of_friction(i) & (at(at_.high, i) > Pack(0.0)) & !ended;
+      if (!any_of(limit)) continue;
+      for (int lane = 0; lane < kWidth; ++lane) {
+        if (((limit.bits() >> lane) & 1U) == 0) continue;
+        double& known = at_.known[static_cast<long>(source(lane, i)) * kWidth + lane];
+        known = kernels::larger(known, at_.known[static_cast<long>(i) * kWidth + lane]);
       }
     }
   }

@@ -193,12 +193,24 @@ class LpSolver {
     return answer;
   }
 
+  /// x lies so far away that the tolerance of its terms is more than what the rows contradict each
+  /// other by, but for rounding: LpFinish gets the multipliers of the contradiction instead.
+  CAROM_CALL LpAnswer left_to_rounding(LpAnswer answer, double* x, double* y) {
+    simplex_.start();
+    const SimplexOutcome outcome = simplex_.optimise(certificate_.cost(), arrays_.max_pivots);
+    certify(outcome.status, x, y);
+    answer.pivots += outcome.pivots;
+    answer.status = Status::numerical_error;
+    return answer;
+  }
+
   /// A claim of the simplex method stands once its certificate does; a new inverse where it fails
   /// or has drifted.
   CAROM_CALL LpAnswer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
     LpAnswer answer{Status::numerical_error, 0, kNan};
     bool refuted = false;
+    bool contradicted = false;
     by_rounding_ = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const SimplexOutcome outcome = attempt == 0
@@ -209,6 +221,11 @@ class LpSolver {
       answer.residual = certify(outcome.status, x, y);
       if (answer.status == Status::iteration_limit) return answer;
       const bool good = certificate::within(answer.residual, arrays_.tolerance);
+      contradicted = contradicted || by_rounding_;
+      if (good && contradicted && outcome.status == Status::solved &&
+          certificate_.misses_own_bounds(arrays_.tolerance)) {
+        return left_to_rounding(answer, x, y);
+      }
       if (certificate::within(answer.residual, kDrift * arrays_.tolerance)) return answer;
       if (attempt > 0 && good) return answer;
       if (!good) {

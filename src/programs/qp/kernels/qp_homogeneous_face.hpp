@@ -97,16 +97,22 @@ class QpFace : public QpFaceEquations<Real> {
       size = larger(magnitude(static_cast<double>(u[c])), size);
     }
     double round = 0.0;
+    int touched = 0;
     iterate_.for_cones([&](int first, int count) {
+      double own = 0.0;
       for (const Real* const part : {s_, z}) {
         const Real* const v = part + first;
         const auto head = static_cast<double>(v[0]);
         if (static_cast<double>(v[0] - soc::tail_norm(v, count)) < kOnBoundary * head) {
-          round = larger(head, round);
+          own = larger(head, own);
         }
       }
+      round = larger(own, round);
+      touched += own > 0.0 ? 1 : 0;
     });
-    return rest_ * size <= kMet && round <= kFarOnBoundary &&
+    // An escape along one cone leaves the inverse square; each further cone may square that again.
+    const bool one = kind_ == QpFaceKind::answer && touched == 1;
+    return rest_ * size <= kMet && round <= (one ? kFarOnOneBoundary : kFarOnBoundary) &&
            (kind_ == QpFaceKind::answer || size <= kLargestProof) && is_clear();
   }
 
@@ -135,6 +141,7 @@ class QpFace : public QpFaceEquations<Real> {
   static constexpr double kOnCone = 1e-28;
   static constexpr double kOnBoundary = 1e-6;
   static constexpr double kFarOnBoundary = 1e5;
+  static constexpr double kFarOnOneBoundary = 1e10;
   static constexpr double kLargestProof = 1e11;
 
   static constexpr int kSteps = 12;

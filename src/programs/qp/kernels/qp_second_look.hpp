@@ -52,8 +52,18 @@ class QpSecondLook {
     return qp_has_near_parallels(shape_, [&](int i, int j) { return matrix(i, j); });
   }
   [[nodiscard]] CAROM_CALL bool wants_refinement(double residual, double tolerance) const {
-    return qp_wants_refinement(shape_, residual, tolerance,
-                               [&](int i, int j) { return matrix(i, j); });
+    return qp_wants_refinement(
+        shape_, residual, tolerance, [&](int i, int j) { return matrix(i, j); },
+        [&] { return misses_own_bounds(tolerance); });
+  }
+  [[nodiscard]] CAROM_CALL bool misses_own_bounds(double tolerance) const {
+    const long n = shape_.variables;
+    const auto bound_of = [](const Data& bounds) {
+      return [&bounds](int i) -> double { return bounds[i]; };
+    };
+    return qp_misses_own_bounds(
+        shape_, tolerance, [&](int i, int j) -> double { return view_.matrix[i * n + j]; },
+        bound_of(view_.lower), bound_of(view_.upper), [&](int j) -> double { return x_[j]; });
   }
 
  private:

@@ -117,27 +117,59 @@ CAROM_CALL bool qp_has_near_parallels(const QpShape& shape, Entry&& entry) {
   return false;
 }
 
+/// Whether x misses a row by more than rounding and more than the tolerance of the row's own bound:
+/// terms of an x far away make that little, and the rows may contradict each other by as much.
+template <class Entry, class Bound, class X>
+CAROM_CALL bool qp_misses_own_bounds(const QpShape& shape, double tolerance, Entry&& entry,
+                                     Bound&& lower, Bound&& upper, X&& x) {
+  for (int i = 0; i < shape.rows; ++i) {
+    double value = 0.0, terms = 0.0;
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      const int j = shape.column[t];
+      const double term = entry(i, j) * x(j);
+      value += term;
+      terms += magnitude(term);
+    }
+    const double below = lower(i) - value;
+    const double over = larger(value - upper(i), below);
+    const double own = magnitude(below > 0.0 ? lower(i) : upper(i));
+    if (own > 0.0 && over > tolerance * own &&
+        over > certificate::sum_rounding(shape.variables) * terms) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whether a solved answer is tried once more, in twice the precision: its residual is within the
 /// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
-/// problems are far below.
-template <class Entry>
+/// problems are far below. misses(): qp_misses_own_bounds of it.
+template <class Entry, class Misses>
 CAROM_CALL bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance,
-                                    Entry&& entry) {
+                                    Entry&& entry, Misses&& misses) {
   if (!qp_takes_refinement(shape)) return false;
-  return residual > 1e-2 * tolerance ||
-         (residual > kSeenByRounding * tolerance && qp_has_near_parallels(shape, entry));
+  return residual > 1e-2 * tolerance || (residual > kSeenByRounding * tolerance &&
+                                         (misses() || qp_has_near_parallels(shape, entry)));
 }
 /// The same of problem p. Lanes: who asks, so that each instruction set has a text of its own.
-template <class Lanes>
-CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long p,
-                                    double residual) {
+template <class Lanes, class Misses>
+CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long p, double residual,
+                                    Misses&& misses) {
   const long n = task.shape.variables;
   const long m = task.interval_rows;
   const long k = task.shape.rows - m;
   return qp_wants_refinement(
-      task.shape, residual, task.settings.tolerance, [&](int i, int j) -> double {
+      task.shape, residual, task.settings.tolerance,
+      [&](int i, int j) -> double {
         return i < m ? task.matrix[(p * m + i) * n + j] : task.cone_matrix[(p * k + i - m) * n + j];
-      });
+      },
+      misses);
+}
+/// Of an active set, which meets its rows.
+template <class Lanes>
+CAROM_CALL bool qp_wants_refinement(const Lanes& lanes, const QpTaskArrays& task, long p,
+                                    double residual) {
+  return qp_wants_refinement(lanes, task, p, residual, [] { return false; });
 }
 
 /// What an answer may lean on that no exact method has confirmed: where none can, on anything.

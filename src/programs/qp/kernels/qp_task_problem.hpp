@@ -7,6 +7,7 @@
 #include <carom/device/arena.hpp>
 #include <carom/device/qp_problem.hpp>
 
+#include "programs/qp/kernels/qp_second_look.hpp"
 #include "programs/qp/kernels/qp_task_arrays.hpp"
 
 /// Copies one problem between the arrays of a batch and the memory of a kernel. That memory may be
@@ -139,8 +140,11 @@ class QpTaskProblem {
         certificate::within(residual, tolerance) &&
         (pivots ? end == static_cast<std::uint8_t>(qp_end::kActiveSet) : may_be_solved(end));
     if (pivots && !solved) return QpLeft::another_attempt;
+    const auto misses = [&] {
+      return !pivots && QpSecondLook(arrays_.shape, view(), x(), y()).misses_own_bounds(tolerance);
+    };
     const bool last =
-        solved && !qp_wants_refinement(lanes_, arrays_, p, residual) && !(doubt > 0.0);
+        solved && !qp_wants_refinement(lanes_, arrays_, p, residual, misses) && !(doubt > 0.0);
     lanes_.for_each(1, [&](int) { arrays_.end[p] = last ? kQpFinal : end; });
     write(p,
           {solved ? Status::solved : Status::inaccurate, method, iterations, residual, objective});
