@@ -69,12 +69,15 @@ class Given(dict[str, Any]):
 
 
 def require_symmetric(field: str, matrices: np.ndarray, tolerance: float = 1e-9) -> None:
-    """Refuses matrices, the last two axes, that are not symmetric to the tolerance, relative to an entry."""
+    """Refuses matrices, the last two axes, that are not symmetric to the tolerance, relative to an entry
+    or to the root of the product of its diagonal entries."""
     other = np.swapaxes(matrices, -1, -2)
     if np.array_equal(matrices, other):
         return
     with np.errstate(invalid="ignore"):  # not a number is a problem's own matter
-        apart = np.abs(matrices - other) > tolerance * np.maximum(np.abs(matrices), np.abs(other))
+        size = np.sqrt(np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)))
+        scale = np.maximum(np.maximum(np.abs(matrices), np.abs(other)), size[..., :, None] * size[..., None, :])
+        apart = np.abs(matrices - other) > tolerance * scale
     if apart.any():
         place = tuple(map(int, np.argwhere(apart)[0]))
         mirror = (*place[:-2], place[-1], place[-2])

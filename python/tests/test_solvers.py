@@ -191,6 +191,15 @@ def test_qps_with_bounds_that_are_rounding():
         assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)
 
 
+def test_what_rounding_leaves_of_zeros_in_a_hessian_is_symmetric():
+    P = np.diag([2.0, 3.0])
+    P[0, 1], P[1, 0] = 1e-17, -3e-17  # as R D R' has it
+    assert carom.solve_qp(P, np.array([-2.0, -3.0])).status[0] == carom.Status.solved
+    P[1, 0] = -3e-6
+    with pytest.raises(carom.InvalidInput, match="must be equal to"):
+        carom.solve_qp(P, np.array([-2.0, -3.0]))
+
+
 def test_a_hessian_that_is_not_symmetric_is_refused():
     P = np.array([[[2.0, 1.0], [1.0, 2.0]], [[2.0, 0.0], [1.0, 2.0]]])
     with pytest.raises(carom.InvalidInput, match=r"P\[1, 0, 1\] \(hessian\) is 0: must be equal to P\[1, 1, 0\], 1"):

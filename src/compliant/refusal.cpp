@@ -7,6 +7,8 @@
 
 #include <Eigen/Cholesky>
 
+#include <carom/device/symmetry.hpp>
+
 #include "compliant/backends.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
@@ -90,7 +92,7 @@ std::optional<Refusal> problem_refusal(const CompliantBatch& batch, std::int64_t
   for (Index i = 0; i < nv; ++i) {
     for (Index j = 0; j < i; ++j) {
       const double entry = mass(i, j), mirrored = mass(j, i);
-      if (std::abs(entry - mirrored) <= 1e-9 * (std::abs(entry) + std::abs(mirrored))) continue;
+      if (kernels::is_mirrored(entry, mirrored, mass(i, i), mass(j, j))) continue;
       search.found("mass_matrix", {i, j}, message::number(entry),
                    "must be equal to its mirror image, " + message::number(mirrored));
       return search.result();

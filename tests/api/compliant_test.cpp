@@ -195,6 +195,22 @@ TEST(CompliantBatches, ABadProblemLeavesItsNeighboursBitIdentical) {
   }
 }
 
+TEST(CompliantBatches, TakeWhatRoundingLeavesOfZerosForSymmetric) {
+  CompliantBatch batch = make_batch(mixed(3));
+  double* const mass = batch.mass_matrix.data() + 64;
+  for (const double mirrored : {-3e-17, -3e-6}) {
+    SCOPED_TRACE(mirrored);
+    mass[7] = 1e-17;
+    mass[7 * 8] = mirrored;
+    const bool taken = mirrored > -1e-9;
+    EXPECT_EQ(step_refusal(batch, 1).has_value(), !taken);
+    for (const Backend backend : {Backend::cpu, Backend::reference}) {
+      const CompliantResult result = solve_compliant(batch, {}, backend);
+      EXPECT_EQ(result.status.data()[1] == Status::solved, taken);
+    }
+  }
+}
+
 TEST(CompliantBatches, ThreadsChangeNothing) {
   const CompliantBatch batch = make_batch(mixed(50));
   CompliantSettings one;

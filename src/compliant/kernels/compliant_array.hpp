@@ -75,11 +75,10 @@ class ArrayTask {
                  poison(task_.v, nv) +
                  poison(a_.position_map + problem * nq * nv, static_cast<long>(nq) * nv);
     bool good = task_.step_size > 0.0 && is_finite(task_.step_size);
+    const auto mass = [&](int i, int j) { return task_.mass[static_cast<long>(i) * nv + j]; };
     for (int i = 0; i < nv; ++i) {
       for (int j = 0; j < i; ++j) {
-        const double entry = task_.mass[static_cast<long>(i) * nv + j];
-        const double mirrored = task_.mass[static_cast<long>(j) * nv + i];
-        good &= magnitude(entry - mirrored) <= 1e-9 * (magnitude(entry) + magnitude(mirrored));
+        good &= is_mirrored(mass(i, j), mass(j, i), mass(i, i), mass(j, j));
       }
     }
     // Rows that are not there may hold anything.

@@ -2,6 +2,7 @@
 
 #include <carom/certificate_compliant.hpp>
 #include <carom/device/numeric.hpp>
+#include <carom/device/symmetry.hpp>
 
 #include "compliant/kernels/compliant.hpp"
 #include "compliant/kernels/compliant_pack_layout.hpp"
@@ -11,7 +12,6 @@
 /// (docs/explanation/compliant.md; equations as in compliant.hpp).
 namespace carom::kernels {
 
-inline constexpr double kAsymmetry = 1e-9;  // of M, relative
 inline constexpr int kMostIterations = 20;  // a system that takes more wants safeguards
 
 template <class V>
@@ -152,12 +152,12 @@ class CompliantPack {
       bad = select(m_[at_.friction + a] >= zero, bad, infinity);
     }
     if constexpr (!kDiagonal) {
+      const auto mass = [&](int i, int j) -> V {
+        return m_[at_.mass + static_cast<long>(i) * nv() + j];
+      };
       for (int i = 0; i < nv(); ++i) {
         for (int j = 0; j < i; ++j) {
-          const V a = m_[at_.mass + static_cast<long>(i) * nv() + j];
-          const V b = m_[at_.mass + static_cast<long>(j) * nv() + i];
-          bad = select(magnitude(a - b) <= V(kAsymmetry) * (magnitude(a) + magnitude(b)), bad,
-                       infinity);
+          bad = select(is_mirrored(mass(i, j), mass(j, i), mass(i, i), mass(j, j)), bad, infinity);
         }
       }
     }

@@ -170,13 +170,10 @@ class ContactGroup : public NewtonGroup {
       const int i = 1 + static_cast<int>(e >= 1) + static_cast<int>(e >= 3) +
                     static_cast<int>(e >= 6) + static_cast<int>(e >= 10);
       const int j = e - i * (i - 1) / 2;
-      const double entry = mass()[i * kVelocities + j];
-      const double mirrored = mass()[j * kVelocities + i];
-      finite(entry);
-      finite(mirrored);
-      good =
-          good & (kernels::magnitude(entry - mirrored) <=
-                  kernels::kAsymmetry * (kernels::magnitude(entry) + kernels::magnitude(mirrored)));
+      const auto entry = [&](int row, int column) { return mass()[row * kVelocities + column]; };
+      finite(entry(i, j));
+      finite(entry(j, i));
+      good = good & kernels::is_mirrored(entry(i, j), entry(j, i), entry(i, i), entry(j, j));
     }
     for (int turn = 0; turn < kVelocities; turn += kContacts) {
       const int i = turn + contact_ < kVelocities ? turn + contact_ : 0;
