@@ -38,7 +38,7 @@ def test_contact_problems_that_are_refused():
     with pytest.raises(carom.InvalidInput, match="must have 2 or 3"):
         carom.solve_coulomb(np.eye(4), np.ones(4), [0.5])
     for mu in (np.inf, -np.inf, np.nan, -0.5):
-        with pytest.raises(carom.InvalidInput, match=rf"friction\[1\] of problem 2 is {mu}: must be >= 0"):
+        with pytest.raises(carom.InvalidInput, match=rf"mu\[1\] \(friction\) of problem 2 is {mu}: must be >= 0"):
             carom.solve_coulomb(np.eye(4), np.ones(4), [[0.5, 0.5], [0.0, 2.0], [0.5, mu]])
     with pytest.raises(carom.SolveError):
         carom.solve_coulomb(np.eye(2), q, [0.5], on_error="raise")
