@@ -196,15 +196,7 @@ class QpHomogeneousCheck {
     return worst;
   }
 
-  struct Sum {
-    Doubled value{0.0};
-    double size = 0.0;
-    CAROM_INLINE void add(const Doubled& a, double b) {
-      const Doubled term = a * b;
-      value += term;
-      size += magnitude(term.hi);
-    }
-  };
+  using Sum = SizedSum<Doubled>;
 
   /// A slope that is more than the rounding of its terms.
   static CAROM_INLINE bool descends(const Sum& sum, double least = kLeastSlope) {
