@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "programs/qp/kernels/qp_homogeneous.hpp"
+#include "support/cone_decision.hpp"
 #include "support/cone_judge.hpp"
 #include "support/cone_problems.hpp"
 #include "support/from_environment.hpp"
@@ -14,40 +14,15 @@
 namespace carom {
 namespace {
 
+using test::ConeDecision;
 using test::ConeGenerator;
 using test::ConeJudge;
 using test::ConeProblem;
-using test::ConeShape;
 using test::ConeVerdict;
+using test::decide;
 using Numbers = std::vector<double>;
 
 constexpr double kInfinity = kernels::kInfinity;
-
-struct Decision {
-  kernels::QpHomogeneousOutcome outcome;
-  Numbers x, y, direction;
-};
-
-Decision decide(const ConeProblem& problem) {
-  const ConeShape shape(problem);
-  const kernels::QpView<kernels::PlainMemory<const double>> view{{problem.hessian.data()},
-                                                                 {problem.vector.data()},
-                                                                 {problem.matrix.data()},
-                                                                 {problem.lower.data()},
-                                                                 {problem.upper.data()}};
-  Numbers memory(
-      static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
-  kernels::QpHomogeneous<> body(shape.shape(), memory.data());
-  EXPECT_LE(body.doubles(), static_cast<long>(memory.size()));
-  Decision decision;
-  decision.outcome = body.decide(view, {});
-  for (int j = 0; j < problem.n; ++j) {
-    decision.x.push_back(body.solution(j));
-    decision.direction.push_back(body.direction(j));
-  }
-  for (int i = 0; i < problem.rows(); ++i) decision.y.push_back(body.dual(i));
-  return decision;
-}
 
 double end_of(ConeVerdict verdict) {
   return verdict == ConeVerdict::solved      ? kernels::qp_end::kConverged
@@ -66,7 +41,7 @@ TEST_P(Homogeneous, DecidesAsPlanted) {
     SCOPED_TRACE(trial);
     const ConeProblem problem =
         ConeGenerator(seed + static_cast<std::uint64_t>(trial)).problem(GetParam());
-    const Decision decision = decide(problem);
+    const ConeDecision decision = decide(problem);
     if (decision.outcome.end == kernels::qp_end::kStalled) {
       ++undecided;
       continue;
@@ -148,7 +123,7 @@ TEST(HomogeneousLimits, ClaimsNothingWithoutMultipliersOrAStrictProof) {
 }
 
 TEST(HomogeneousLimits, FindsTheTipOfTheHyperbola) {
-  const Decision decision = decide(hyperbola({0, 0, 0, 0}, {1, 1}));
+  const ConeDecision decision = decide(hyperbola({0, 0, 0, 0}, {1, 1}));
   ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
   EXPECT_EQ(decision.x, (Numbers{1, 1}));
 }
@@ -158,7 +133,7 @@ TEST(HomogeneousLimits, TakesProblemsWithoutRowsAndWithoutCurvature) {
   problem.n = 2;
   problem.hessian = {1, 0, 0, 0};
   problem.vector = {-3, 0};
-  Decision decision = decide(problem);
+  ConeDecision decision = decide(problem);
   ASSERT_EQ(decision.outcome.end, kernels::qp_end::kConverged);
   EXPECT_EQ(decision.x, (Numbers{3, 0}));
   problem.vector = {-3, 1};

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "programs/qp/kernels/qp_refine_active_set.hpp"
+#include "support/cone_decision.hpp"
 #include "support/cone_judge.hpp"
 #include "support/cone_problems.hpp"
 #include "support/from_environment.hpp"
@@ -19,37 +19,16 @@
 namespace carom {
 namespace {
 
+using test::ConeDecision;
 using test::ConeGenerator;
 using test::ConeJudge;
 using test::ConeProblem;
 using test::ConeShape;
 using test::ConeVerdict;
+using test::view_of;
 using Numbers = std::vector<double>;
 
 constexpr double kInfinity = kernels::kInfinity;
-
-kernels::QpView<const double*> view_of(const ConeProblem& problem) {
-  return {problem.hessian.data(), problem.vector.data(), problem.matrix.data(),
-          problem.lower.data(), problem.upper.data()};
-}
-
-struct Found {
-  double end;
-  Numbers x, y, direction;
-};
-Found exact(const ConeProblem& problem) {
-  const ConeShape shape(problem);
-  Numbers memory(
-      static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
-  kernels::QpHomogeneous<> body(shape.shape(), memory.data());
-  Found found{body.decide(view_of(problem), {}).end, {}, {}, {}};
-  for (int j = 0; j < problem.n; ++j) {
-    found.x.push_back(body.solution(j));
-    found.direction.push_back(body.direction(j));
-  }
-  for (int i = 0; i < problem.rows(); ++i) found.y.push_back(body.dual(i));
-  return found;
-}
 
 class Shaker {
  public:
@@ -73,47 +52,52 @@ std::uint64_t seed_of(int trial) {
          static_cast<std::uint64_t>(trial);
 }
 
-TEST(ProofsWithMargin, CompleteWhatIsNearFarkasVectorAndNothingElse) {
-  int completed = 0;
+/// f(problem, whether it has the verdict, its decision, seed), every second problem of the other
+/// verdict, on which nothing may be completed.
+template <class F>
+void each_of(ConeVerdict verdict, ConeVerdict other, F&& f) {
   for (int trial = 0; trial < problems(); ++trial) {
     SCOPED_TRACE(trial);
     const bool has_one = trial % 2 == 0;
-    const ConeProblem problem =
-        ConeGenerator(seed_of(trial))
-            .problem(has_one ? ConeVerdict::infeasible : ConeVerdict::solved);
-    const Found found = exact(problem);
-    for (const double share : {1e-9, 1e-3, 2.0}) {
-      Numbers y = Shaker(seed_of(trial))(found.y, share);
-      const ConeShape shape(problem);
-      if (!kernels::completes_farkas(shape.shape(), view_of(problem), y.data())) continue;
-      ASSERT_TRUE(has_one);
-      if (ConeJudge(problem).contradiction(y) <= 3e-14L) ++completed;
-    }
+    const ConeProblem problem = ConeGenerator(seed_of(trial)).problem(has_one ? verdict : other);
+    f(problem, has_one, test::decide(problem), seed_of(trial));
+    if (::testing::Test::HasFatalFailure()) return;
   }
+}
+
+TEST(ProofsWithMargin, CompleteWhatIsNearFarkasVectorAndNothingElse) {
+  int completed = 0;
+  each_of(
+      ConeVerdict::infeasible, ConeVerdict::solved,
+      [&](const ConeProblem& problem, bool has_one, const ConeDecision& found, std::uint64_t seed) {
+        const ConeShape shape(problem);
+        for (const double share : {1e-9, 1e-3, 2.0}) {
+          Numbers y = Shaker(seed)(found.y, share);
+          if (!kernels::completes_farkas(shape.shape(), view_of(problem), y.data())) continue;
+          ASSERT_TRUE(has_one);
+          if (ConeJudge(problem).contradiction(y) <= 3e-14L) ++completed;
+        }
+      });
   EXPECT_GT(completed, problems() / 4);
 }
 
 TEST(ProofsWithMargin, CompleteWhatIsNearARayAndNothingElse) {
   int completed = 0;
-  for (int trial = 0; trial < problems(); ++trial) {
-    SCOPED_TRACE(trial);
-    const bool has_one = trial % 2 == 0;
-    const ConeProblem problem =
-        ConeGenerator(seed_of(trial))
-            .problem(has_one ? ConeVerdict::unbounded : ConeVerdict::doubly_infeasible);
-    const Found found = exact(problem);
-    for (const double share : {1e-9, 1e-3}) {
-      Numbers d = Shaker(seed_of(trial))(found.direction, share);
-      Numbers point(d.size());
-      const ConeShape shape(problem);
-      if (!kernels::completes_ray(shape.shape(), view_of(problem), d.data(), point.data())) {
-        continue;
-      }
-      ASSERT_TRUE(has_one);
-      ConeJudge judge(problem);
-      if (std::max(judge.endless(d), judge.feasible(point)) <= 3e-14L) ++completed;
-    }
-  }
+  each_of(
+      ConeVerdict::unbounded, ConeVerdict::doubly_infeasible,
+      [&](const ConeProblem& problem, bool has_one, const ConeDecision& found, std::uint64_t seed) {
+        const ConeShape shape(problem);
+        for (const double share : {1e-9, 1e-3}) {
+          Numbers d = Shaker(seed)(found.direction, share);
+          Numbers point(d.size());
+          if (!kernels::completes_ray(shape.shape(), view_of(problem), d.data(), point.data())) {
+            continue;
+          }
+          ASSERT_TRUE(has_one);
+          ConeJudge judge(problem);
+          if (std::max(judge.endless(d), judge.feasible(point)) <= 3e-14L) ++completed;
+        }
+      });
   EXPECT_GT(completed, problems() / 20);
 }
 

@@ -200,7 +200,7 @@ bool completes_farkas(const QpShape& shape, const QpView<const double*>& view, d
       y[i] += unit[index(i)] * v[index(i)];
     }
   }
-  // Beside nothing else in its column what rounding leaves of a multiplier is no zero.
+  // Zeros in place of rounding, which alone in a column would be all of its sum.
   for (int i = 0; i < shape.rows; ++i) {
     if (unit[index(i)] == most && magnitude(y[i]) <= kSettled * most) y[i] = 0.0;
   }
