@@ -7,9 +7,8 @@
 
 #include <Eigen/Cholesky>
 
-#include <carom/device/symmetry.hpp>
-
 #include "compliant/backends.hpp"
+#include "compliant/mass_matrix.hpp"
 #include "core/message.hpp"
 #include "core/require.hpp"
 #include "core/words.hpp"
@@ -89,14 +88,11 @@ std::optional<Refusal> problem_refusal(const CompliantBatch& batch, std::int64_t
   search.numbers("position_map", batch.position_map, batch.positions * nv, nv);
   if (search.result()) return search.result();
   const Eigen::Map<const Rows> mass(batch.mass_matrix.data() + problem * nv * nv, nv, nv);
-  for (Index i = 0; i < nv; ++i) {
-    for (Index j = 0; j < i; ++j) {
-      const double entry = mass(i, j), mirrored = mass(j, i);
-      if (kernels::is_mirrored(entry, mirrored, mass(i, i), mass(j, j))) continue;
-      search.found("mass_matrix", {i, j}, message::number(entry),
-                   "must be equal to its mirror image, " + message::number(mirrored));
-      return search.result();
-    }
+  if (const auto place = unmirrored(mass.data(), nv)) {
+    const auto [i, j] = *place;
+    search.found("mass_matrix", {i, j}, message::number(mass(i, j)),
+                 "must be equal to its mirror image, " + message::number(mass(j, i)));
+    return search.result();
   }
   if (Eigen::LLT<Eigen::MatrixXd>(mass).info() != Eigen::Success) {
     search.found("mass_matrix", {}, "singular or indefinite", "must be positive definite");
