@@ -520,7 +520,7 @@ class _Found:
         first = np.flatnonzero((np.diff(state, prepend=-1) != 0) | (np.diff(number, prepend=-1) != 0))
         place = np.arange(len(state)) - np.repeat(first, np.diff(first, append=len(state)))
         unit = 2 * number + (place >= 3)  # of a weld the last three are turns
-        equalities = Equalities(J, self.number[state], unit, np.zeros(J.shape))
+        equalities = Equalities(J, self.number[state], unit)
         if self.options.goals != "drive" or not self.robot.drives.any():
             return equalities
         return equalities[~self.robot.drives[number]]

@@ -13,7 +13,7 @@ from . import _core
 from ._state_rows import Equalities, Masses, Rows
 from .problems import RobotProblems
 
-_RANK = 1e-10  # of rows of equalities, relative to the largest
+_RANK = 1e-10  # of pivots of rows of equalities, relative to the largest
 
 Named = Callable[[int, int], str]
 
@@ -28,16 +28,11 @@ def islands_of(rows: Rows, trees: np.ndarray, equalities: Equalities, states: in
 def free_directions(E: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of equalities E (k, e, nv) each Z of v = Z u, with orthonormal columns: the velocities that keep them. By
     their number: places, and Z of these."""
-    _, sizes, directions = np.linalg.svd(E)
-    ranks = (sizes > _RANK * sizes.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
+    ranks, directions = _core.free_directions(np.ascontiguousarray(E), *E.shape[1:], _RANK)
     found = []
     for rank in np.unique(ranks):
         which = np.flatnonzero(ranks == rank)
-        Z = directions[which, int(rank) :].transpose(0, 2, 1)
-        if Z.size:
-            largest = np.take_along_axis(Z, np.abs(Z).argmax(axis=1)[:, None], axis=1)
-            Z = Z * np.where(largest < 0.0, -1.0, 1.0)
-        found.append((which, np.ascontiguousarray(Z)))
+        found.append((which, np.ascontiguousarray(directions[which, :, int(rank) :])))
     return found
 
 
@@ -172,12 +167,11 @@ class Pieces:
         width = nv if self.which[mine[0]] < 0 else len(self._dofs(int(self.which[mine[0]])))
         pieces = {"state": self.state[mine], "rows": places, "list": self.which[mine], "list_begin": self.list_begin,
                   "listed": self.listed}  # fmt: skip
-        masses = {"numbers": M.numbers, "lower": M.lower, "upper": M.upper}
         n, m = places.shape
         made = {"mass_matrix": np.zeros((n, width, width)), "velocity": np.zeros((n, width)),
                 "normal_jacobian": np.zeros((n, m, width)), "tangent_jacobian": np.zeros((n, 2 * m, width)),
                 "lift": np.zeros((n, nv, width)) if lift and width < nv else None}  # fmt: skip
-        _core.fill_problems(rows.sparse(), pieces, masses, velocity, nv, m, width, made)
+        _core.fill_problems(rows.sparse(), pieces, M.parts(), velocity, nv, m, width, made)
         return made
 
 

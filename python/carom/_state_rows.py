@@ -115,21 +115,24 @@ class Masses:
         full[:, self.upper] = full[:, self.lower] = self.numbers[states]
         return full.reshape(-1, self.nv, self.nv)
 
+    def parts(self) -> dict[str, np.ndarray]:
+        """The numbers and their places, for the compiled half."""
+        return {"numbers": self.numbers, "lower": self.lower, "upper": self.upper}
+
 
 @dataclasses.dataclass
 class Equalities:
     """Active equalities, ordered by state: E (e, nv) of state (e); unit (e): one number for rows of one equality
-    that have one unit; inverse (e, nv): M^-1 E'."""
+    that have one unit."""
 
     E: np.ndarray
     state: np.ndarray
     unit: np.ndarray
-    inverse: np.ndarray
 
     @classmethod
     def joined(cls, nv: int, parts: list[Equalities]) -> Equalities:
         """In the order of the states."""
-        none = cls(np.zeros((0, nv)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, nv)))
+        none = cls(np.zeros((0, nv)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
         whole = cls(*(np.concatenate([getattr(part, field.name) for part in (none, *parts)])
                       for field in dataclasses.fields(cls)))  # fmt: skip
         return whole[np.argsort(whole.state, kind="stable")]
@@ -138,9 +141,4 @@ class Equalities:
         return len(self.state)
 
     def __getitem__(self, which: np.ndarray) -> Equalities:
-        return Equalities(self.E[which], self.state[which], self.unit[which], self.inverse[which])
-
-    def groups(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """States with one number of equalities (k), and the places of these (k, n)."""
-        states, first, count = np.unique(self.state, return_index=True, return_counts=True)
-        return [(states[count == n], first[count == n][:, None] + np.arange(n)) for n in np.unique(count)]
+        return Equalities(self.E[which], self.state[which], self.unit[which])

@@ -265,59 +265,22 @@ class StateImpacts(Result):
         return text + (f"; first refusal: {first}" if refused and first else "")
 
 
-def _independent(found: Collected) -> Equalities:
-    """Leaves out equalities that follow from others but for rounding in the model: the fourth hinge of a planar
-    linkage is parallel to the others up to the digits of its axis, and would lock it."""
+def _held(
+    found: Collected, options: Options, refuse_state: Callable[[int, StateStatus, InvalidInput], None]
+) -> tuple[Equalities, np.ndarray, np.ndarray]:
+    """The equalities without those that follow from others but for rounding in the model: the fourth hinge of a planar
+    linkage is parallel to the others up to the digits of its axis, and would lock it. The velocities put onto
+    them, the nearest in the mass metric, and the share of the energy that this took."""
     equalities = found.equalities
-    stays = np.ones(len(equalities), dtype=bool)
-    for states, places in equalities.groups():
-        E, units = equalities.E[places], equalities.unit[places]
-        inverse = np.linalg.solve(found.M[states], E.transpose(0, 2, 1))
-        equalities.inverse[places] = inverse.transpose(0, 2, 1)
-        A = E @ inverse
-        own = np.diagonal(A, axis1=1, axis2=2)
-        size = np.sqrt(np.where(units[:, :, None] == units[:, None], own[:, None], 0.0).max(axis=2))
-        scale = 1.0 / np.where(size > 0.0, size, np.inf)
-        left = A * scale[:, :, None] * scale[:, None]
-        keep = np.zeros(size.shape, dtype=bool)
-        every = np.arange(len(E))
-        for _ in range(E.shape[1]):  # Cholesky's factors, the largest pivot first
-            pivots = np.where(keep, 0.0, np.diagonal(left, axis1=1, axis2=2))
-            row = pivots.argmax(axis=1)
-            pivot = pivots[every, row]
-            taken = pivot > _FOLLOWS[0]
-            keep[every, row] |= taken
-            column = left[every, :, row] / np.sqrt(np.where(taken, pivot, np.inf))[:, None]
-            left = left - column[:, :, None] * column[:, None]
-        rest = np.where(keep, 0.0, np.diagonal(left, axis1=1, axis2=2)).max(axis=1, initial=0.0)
-        follows = rest > _FOLLOWS[1]
-        stays[places[follows]] = keep[follows]
-    return equalities if stays.all() else equalities[stays]
-
-
-def _projected(
-    found: Collected, velocity: np.ndarray, options: Options, refuse_state: Callable[[int, StateStatus, InvalidInput], None]
-) -> np.ndarray:
-    """The share of the energy that was lost where velocities were put onto their equalities, the nearest that
-    keep them in the mass metric."""
-    lost_share = np.zeros(len(velocity))
-    for states, places in found.equalities.groups():
-        M, v, E = found.M[states], found.v[states], found.equalities.E[places]
-        W = found.equalities.inverse[places].transpose(0, 2, 1)
-        push = np.linalg.pinv(E @ W, rcond=1e-12, hermitian=True) @ (E @ v[:, :, None])
-        lost = (W @ push)[:, :, 0]
-        off = np.abs(lost).max(axis=1) > _KEPT * (1.0 + np.abs(v).max(axis=1, initial=0.0))
-        energy = np.einsum("si,sij,sj->s", lost, M, lost)
-        whole = np.einsum("si,sij,sj->s", v, M, v)
-        share = np.where(off, energy / np.where(whole > 0.0, whole, 1.0), 0.0)
-        speed = np.sqrt(energy / np.diagonal(M, axis1=1, axis2=2).max(axis=1))
-        velocity[states[off]] = (v - lost)[off]
-        lost_share[states] = share
-        for i in np.flatnonzero((share > options.max_projected) & (speed > _PROJECTED_SPEED)):
-            refuse_state(int(states[i]), StateStatus.off_equalities, refuse(
-                "qvel", f"{100 * share[i]:.3g} % of the energy off the model's active equalities",
-                f"must be at most max_projected = {options.max_projected:g}"))  # fmt: skip
-    return lost_share
+    if not len(equalities):
+        return equalities, found.v.copy(), np.zeros(len(found.v))
+    stays, lost, share, speed = _core.hold_equalities(
+        found.M.parts(), found.v, equalities.E, equalities.state, equalities.unit, found.v.shape[1], *_FOLLOWS, _KEPT)  # fmt: skip
+    for i in np.flatnonzero((share > options.max_projected) & (speed > _PROJECTED_SPEED)):
+        refuse_state(int(i), StateStatus.off_equalities, refuse(
+            "qvel", f"{100 * share[i]:.3g} % of the energy off the model's active equalities",
+            f"must be at most max_projected = {options.max_projected:g}"))  # fmt: skip
+    return equalities if stays.all() else equalities[stays.astype(bool)], found.v - lost, share
 
 
 def assembled(
@@ -325,7 +288,7 @@ def assembled(
 ) -> tuple[StateImpacts, dict[int, InvalidInput]]:
     """The states' problems, and the refusals by state. named: of a row by geom; whole: states without contacts are problems, too."""
     s, nv = found.v.shape
-    rows, refused, velocity = found.rows, dict(found.refused), found.v.copy()
+    rows, refused = found.rows, dict(found.refused)
 
     def refuse_state(state: int, status: StateStatus, why: InvalidInput) -> None:
         refused.setdefault(state, (status, why))
@@ -347,8 +310,8 @@ def assembled(
         rows = rows if stays.all() else rows[stays]
         rows = _coarsened(rows, found, options.islands and found.trees.max(initial=0) > 0, changed)
 
-    found = dataclasses.replace(found, rows=rows, equalities=_independent(found))
-    projected = _projected(found, velocity, options, refuse_state)
+    equalities, velocity, projected = _held(found, options, refuse_state)
+    found = dataclasses.replace(found, rows=rows, equalities=equalities)
     if options.align:
         _core.align_rows(rows.sparse(), rows.frame, rows.state, velocity, nv, _SLIP)
     many = options.islands and found.trees.max(initial=0) > 0

@@ -8,6 +8,7 @@
 
 #include "call.hpp"
 #include "families.hpp"
+#include "masses.hpp"
 #include "tables.hpp"
 
 /// Rows of a robot's contacts and limits, of which each moves few of its velocities, and the
@@ -275,25 +276,6 @@ nb::dict islands(const nb::dict& given, nb::handle state, nb::handle tree, std::
   result["equality"] = array_of(std::move(pieces.equality));
   return result;
 }
-
-/// Mass matrices of states: numbers [states, k] at `lower` and at `upper` [k] of a matrix.
-struct Masses {
-  Buffer<double> numbers;
-  Buffer<std::int64_t> lower, upper;
-
-  explicit Masses(const nb::dict& given)
-      : numbers(borrowed<double>(given["numbers"])),
-        lower(borrowed<std::int64_t>(given["lower"])),
-        upper(borrowed<std::int64_t>(given["upper"])) {}
-
-  /// The numbers of a state; the others of M stay.
-  void fill(std::size_t state, double* M) const {
-    const double* const mine = numbers.data() + lower.size() * state;
-    for (std::size_t k = 0; k < lower.size(); ++k) {
-      M[lower.data()[k]] = M[upper.data()[k]] = mine[k];
-    }
-  }
-};
 
 /// The problems of n pieces with `contacts` rows each and `width` velocities, those of lists[list]
 /// from list_begin[list] on, or all where list is -1. Writes what is not zero to `made`: M,

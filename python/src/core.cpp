@@ -31,6 +31,7 @@ NB_MODULE(_core, module) {
   add_patches(module);
   add_contact_rows(module);
   add_contact_taker(module);
+  add_equalities(module);
   add_equilibrium(module);
   add_membership(module);
   add_compliant(module);

@@ -20,6 +20,7 @@ void add_impact_theory(nanobind::module_& module);
 void add_patches(nanobind::module_& module);
 void add_contact_rows(nanobind::module_& module);
 void add_contact_taker(nanobind::module_& module);
+void add_equalities(nanobind::module_& module);
 void add_boxed_lcp(nanobind::module_& module);
 void add_coulomb(nanobind::module_& module);
 void add_equilibrium(nanobind::module_& module);
