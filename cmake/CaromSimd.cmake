@@ -7,25 +7,34 @@ set(CAROM_INSTRUCTION_SETS all CACHE STRING
   "all, or native: this machine's and generic, which runs everywhere")
 set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
 
+option(CAROM_LIGHT_SETS
+  "Optimise the code of other instruction sets than this machine's lightly: quicker to compile" OFF)
+
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND simd_sets avx2 avx512)
 endif()
 
+set(leave_out FALSE)
 if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
+  set(leave_out TRUE)
+elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
+  message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
+endif()
+if((leave_out OR CAROM_LIGHT_SETS) AND NOT DEFINED CAROM_NATIVE_SET)
+  # The same question as in src/cpu/simd/dispatch.cpp.
+  try_run(ran compiled ${PROJECT_BINARY_DIR}/native
+    ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
+  if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
+    message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
+      "CAROM_INSTRUCTION_SETS=all and CAROM_LIGHT_SETS=OFF")
+  endif()
+  set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
+endif()
+if(leave_out)
   if(CAROM_BUILD_TESTS OR CAROM_BUILD_BENCHMARKS)
     message(FATAL_ERROR "CAROM_NATIVE_ONLY and CAROM_INSTRUCTION_SETS=native leave out what tests "
       "and benchmarks compare: set CAROM_BUILD_TESTS and CAROM_BUILD_BENCHMARKS to OFF")
-  endif()
-  if(NOT DEFINED CAROM_NATIVE_SET)
-    # The same question as in src/cpu/simd/dispatch.cpp.
-    try_run(ran compiled ${PROJECT_BINARY_DIR}/native
-      ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
-    if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
-      message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
-        "CAROM_INSTRUCTION_SETS=all")
-    endif()
-    set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
   endif()
   if(CAROM_NATIVE_ONLY)
     set(simd_sets ${CAROM_NATIVE_SET})
@@ -35,28 +44,34 @@ if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
     set(simd_sets generic)
   endif()
   message(STATUS "Instruction sets: ${simd_sets}")
-elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
-  message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
 endif()
 
 set(generic_isa Generic)
-set(generic_options)
-set(generic_motions)
+set(light)
+if(CAROM_LIGHT_SETS)
+  set(light ${simd_sets})
+  list(REMOVE_ITEM light ${CAROM_NATIVE_SET})
+endif()
 if(simd_sets MATCHES ";")  # it is for old machines alone, and a minute of the compiler less
-  set(generic_options $<$<CONFIG:Release>:-O1>)
-  set(generic_motions -O1)
+  list(APPEND light generic)
 endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma)
-if(CAROM_SANITIZE)  # inlined checks are minutes a file
-  set(generic_options -O0)
-  list(APPEND avx2_options -O0)
-else()
-  list(APPEND avx2_options -O3)
-endif()
+set(avx512_options -mavx512f -mavx512dq ${avx2_options})
+set(generic_options)
+foreach(set generic avx2 avx512)
+  if(CAROM_SANITIZE)  # inlined checks are minutes a file
+    list(APPEND ${set}_options -O0)
+  elseif(set IN_LIST light)
+    list(APPEND ${set}_options $<$<CONFIG:Release>:-O1>)
+    set(${set}_motions -O1)
+  elseif(NOT set STREQUAL generic)
+    list(APPEND ${set}_options -O3)
+  endif()
+endforeach()
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
-set(avx512_options -mavx512f -mavx512dq ${avx2_options} -Wno-uninitialized
+list(APPEND avx512_options -Wno-uninitialized
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 # carom_simd_rooms(PREFIX SOURCES...): the rooms PREFIX_<set>, whose names are in PREFIX_rooms, and
 # in PREFIX_has a definition for each, CAROM_SIMD_<SET>, for the source that chooses among them.

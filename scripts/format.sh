@@ -17,4 +17,4 @@ case "${1:-}" in
 esac
 find include src tests bench examples python/src -type f \
   \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
-  xargs -0 -r "$tool" "${mode[@]}"
+  xargs -0 -r -n 100 -P "$(nproc)" "$tool" "${mode[@]}"

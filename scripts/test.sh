@@ -13,7 +13,7 @@ set -euo pipefail
 architectures=()
 on_host=OFF
 if [ ! -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null; then
-  architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual
+  architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCAROM_CUDA_UNITY=ON
     "-DCMAKE_CUDA_FLAGS=-Xcicc=-O0 -DCAROM_DEVICE_INLINE=inline")
   on_host=ON
 fi
@@ -22,7 +22,8 @@ python3 -c 'import ensurepip, os, sysconfig, sys
 sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ||
   libraries+=" python3-dev python3-venv"
 prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA_ON_HOST=$on_host \
-  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON
+  -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON \
+  -DCAROM_LIGHT_SETS=ON
 # pip waits for the network while the compiler works.
 rm -rf "$build/python"
 CAROM_BUILD_DIR=$build "$root/scripts/test_python.sh" --environment >/dev/null 2>&1 &

@@ -5,6 +5,7 @@
 #include "compliant/backends.hpp"
 #include "cuda/compliant/compliant_launch.cuh"
 #include "cuda/compliant/contact_group.cuh"
+#include "cuda/compliant/step_threads.cuh"
 #include "cuda/device_scratch.hpp"
 #include "cuda/group_slots.cuh"
 #include "cuda/lanes.cuh"
@@ -15,12 +16,6 @@
 namespace carom::cuda {
 
 namespace {
-
-struct DeviceTarget {};
-
-constexpr int kThreads = 64;
-constexpr int kBlocks = 4;  // resident ones: 255 registers, half the spills that 128 would have
-constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
 /// A block is one warp, whose groups of lanes take steps of Newton's method for some problems, all
 /// of them at once; what is before and behind waits until all groups have something of it to do.
@@ -107,7 +102,7 @@ __host__ __device__ ThreadScratch thread_scratch(int rows, int velocities) {
 }
 
 /// A thread takes problems in turn, those that are open where groups came first.
-__global__ void __launch_bounds__(kThreads, kBlocks)
+__global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     solve_steps(const __grid_constant__ CompliantLaunch launch) {
   const std::int64_t thread = Grid::global_thread();
   const std::int64_t threads = Grid::global_threads();
@@ -143,13 +138,13 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
   if (batch.problems == 0) return result;
   const ThreadScratch room = thread_scratch(batch.rows, batch.velocities);
   const long packs = kernels::alone_reals(batch.rows, batch.velocities, false);
-  const std::int64_t affordable =
-      static_cast<std::int64_t>(kMostScratch / sizeof(double)) / (room.reals + packs) / kThreads;
-  const std::int64_t resident =
-      resident_blocks(reinterpret_cast<const void*>(&solve_steps), kThreads, 0, device_limits());
-  const std::int64_t blocks = std::min({(batch.problems + kThreads - 1) / kThreads, resident,
-                                        std::max<std::int64_t>(affordable, 1)});
-  const std::int64_t threads = blocks * kThreads;
+  const std::int64_t affordable = static_cast<std::int64_t>(kMostScratch / sizeof(double)) /
+                                  (room.reals + packs) / kStepThreads;
+  const std::int64_t resident = resident_blocks(reinterpret_cast<const void*>(&solve_steps),
+                                                kStepThreads, 0, device_limits());
+  const std::int64_t blocks = std::min({(batch.problems + kStepThreads - 1) / kStepThreads,
+                                        resident, std::max<std::int64_t>(affordable, 1)});
+  const std::int64_t threads = blocks * kStepThreads;
   const DeviceScratch<> scratch(workspace);
   const Stream& stream = scratch->stream;
   Staging staging(stream, batch.problems, &scratch->staging);
@@ -180,7 +175,7 @@ CompliantResult solve_compliant(const CompliantBatch& batch, const CompliantSett
                     {std::min(group_blocks, wanted), WarpLanes::kWidth, ContactGroups::kBytes},
                     stream.get(), launch);
     }
-    launch_kernel("solve_steps", solve_steps, {blocks, kThreads}, stream.get(), launch);
+    launch_kernel("solve_steps", solve_steps, {blocks, kStepThreads}, stream.get(), launch);
   });
   return result;
 }

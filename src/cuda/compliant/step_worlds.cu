@@ -6,6 +6,7 @@
 
 #include "compliant/backends.hpp"
 #include "compliant/scenarios/kinds.hpp"
+#include "cuda/compliant/step_threads.cuh"
 #include "cuda/device_scratch.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/lanes.cuh"
@@ -15,8 +16,6 @@
 namespace carom::cuda {
 
 namespace {
-
-struct DeviceTarget {};
 
 struct WorldsLaunch {
   std::int64_t worlds;
@@ -35,11 +34,8 @@ struct WorldsLaunch {
   RowType* types;
 };
 
-constexpr int kThreads = 64;
-constexpr int kBlocks = 4;  // resident ones, as in solve_compliant.cu
 /// Threads with scratch in global memory.
 constexpr std::int64_t kMostThreads = 1 << 15;
-constexpr std::size_t kMostScratch = std::size_t{4} << 30;
 
 template <class Scenario>
 constexpr __host__ __device__ long thread_reals(const kernels::WorldSizes& s) {
@@ -80,7 +76,7 @@ __device__ void run_world(const WorldsLaunch& launch, std::int64_t w, double* re
 
 /// A thread is a world, whose scratch is the thread's local memory, which the hardware interleaves.
 template <class Scenario>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+__global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     step_alike_worlds(const __grid_constant__ WorldsLaunch launch) {
   constexpr kernels::WorldSizes kSizes = Scenario::kSizes;
   double reals[thread_reals<Scenario>(kSizes)];
@@ -92,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 
 /// A thread takes worlds in turn, with scratch in global memory.
 template <class Scenario>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+__global__ void __launch_bounds__(kStepThreads, kStepBlocks)
     step_sized_worlds(const __grid_constant__ WorldsLaunch launch) {
   const std::int64_t thread = Grid::global_thread();
   const std::int64_t threads = Grid::global_threads();
@@ -175,23 +171,24 @@ class DeviceWorlds {
   template <class Scenario>
   void start(WorldsLaunch& launch) {
     if constexpr (kernels::SizedAlike<Scenario>) {
-      const std::int64_t blocks = (launch.worlds + kThreads - 1) / kThreads;
-      launch_kernel("step_alike_worlds", step_alike_worlds<Scenario>, {blocks, kThreads},
+      const std::int64_t blocks = (launch.worlds + kStepThreads - 1) / kStepThreads;
+      launch_kernel("step_alike_worlds", step_alike_worlds<Scenario>, {blocks, kStepThreads},
                     on_->stream.get(), launch);
     } else {
       const auto reals = static_cast<std::int64_t>(thread_reals<Scenario>(launch.sizes));
       std::int64_t threads = std::min(launch.worlds, kMostThreads);
       threads = std::min(
-          threads, std::max<std::int64_t>(
-                       kThreads, static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
-      const std::int64_t blocks = (threads + kThreads - 1) / kThreads;
-      threads = blocks * kThreads;
+          threads,
+          std::max<std::int64_t>(kStepThreads,
+                                 static_cast<std::int64_t>(kMostScratch / sizeof(double)) / reals));
+      const std::int64_t blocks = (threads + kStepThreads - 1) / kStepThreads;
+      threads = blocks * kStepThreads;
       launch.reals = on_->reals.reserve(static_cast<std::size_t>(threads * reals));
       launch.ints =
           on_->ints.reserve(static_cast<std::size_t>(threads * thread_ints(launch.sizes)));
       launch.types = on_->types.reserve(
           static_cast<std::size_t>(threads * kernels::world_types(launch.sizes)));
-      launch_kernel("step_sized_worlds", step_sized_worlds<Scenario>, {blocks, kThreads},
+      launch_kernel("step_sized_worlds", step_sized_worlds<Scenario>, {blocks, kStepThreads},
                     on_->stream.get(), launch);
     }
   }

@@ -14,7 +14,7 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kNetThreads = 256;
 /// Points that are copied to the host at a time.
 constexpr int kPiece = 1 << 16;
 /// A key is a hash of the cell, or only this bit where the slot is not in the net. Fewer bits sort
@@ -53,7 +53,7 @@ struct NetLaunch {
   }
 };
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNetThreads)
     cell_keys(const __grid_constant__ NetLaunch launch, std::uint64_t* keys, int* slots) {
   const int slot = Grid::global_thread();
   if (slot >= launch.chunk.slots()) return;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Flags the first of each run of equal cells among the sorted slots.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNetThreads)
     flag_heads(const __grid_constant__ NetLaunch launch, int count, const std::uint64_t* keys,
                const int* slots, std::uint8_t* flags) {
   const int i = Grid::global_thread();
@@ -98,7 +98,7 @@ struct GatherLaunch {
   int* multiplicity;
 };
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kNetThreads)
     gather_points(const __grid_constant__ NetLaunch launch,
                   const __grid_constant__ GatherLaunch gather) {
   const int i = Grid::global_thread();
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kThreads)
   gather.multiplicity[i] = next - head;
 }
 
-constexpr int blocks_for(int count) { return (count + kThreads - 1) / kThreads; }
+constexpr int blocks_for(int count) { return (count + kNetThreads - 1) / kNetThreads; }
 
 }  // namespace
 
@@ -142,7 +142,8 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const std::vector<
   int* heads = heads_.reserve(size);
   std::uint8_t* flags = flags_.reserve(size);
   int* selected = selected_.reserve(1);
-  launch_kernel("cell_keys", cell_keys, {blocks_for(slots), kThreads}, stream, net, keys, unsorted);
+  launch_kernel("cell_keys", cell_keys, {blocks_for(slots), kNetThreads}, stream, net, keys,
+                unsorted);
 
   const thrust::counting_iterator<int> positions(0);
   std::size_t sort_bytes = 0;
@@ -158,7 +159,7 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const std::vector<
   check(cub::DeviceRadixSort::SortPairs(temporary, sort_bytes, keys, sorted_keys, unsorted, sorted,
                                         slots, 0, kHashBits + 1, stream),
         "cub::DeviceRadixSort");
-  launch_kernel("flag_heads", flag_heads, {blocks_for(inside), kThreads}, stream, net, inside,
+  launch_kernel("flag_heads", flag_heads, {blocks_for(inside), kNetThreads}, stream, net, inside,
                 sorted_keys, sorted, flags);
   check(cub::DeviceSelect::Flagged(temporary, select_bytes, positions, flags, heads, selected,
                                    inside, stream),
@@ -184,8 +185,8 @@ void ChunkNet::run(int dimension, const SampleLaunch& launch, const std::vector<
   std::vector<int> slot_of(piece), multiplicity(piece);
   for (gather.first = 0; gather.first < points; gather.first += kPiece) {
     gather.count = std::min(kPiece, points - gather.first);
-    launch_kernel("gather_points", gather_points, {blocks_for(gather.count), kThreads}, stream, net,
-                  gather);
+    launch_kernel("gather_points", gather_points, {blocks_for(gather.count), kNetThreads}, stream,
+                  net, gather);
     const auto count = static_cast<std::size_t>(gather.count);
     download(velocity.data(), gather.velocity, count * static_cast<std::size_t>(nv), stream);
     download(impulse.data(), gather.impulse, count * static_cast<std::size_t>(rows), stream);

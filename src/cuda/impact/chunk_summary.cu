@@ -16,7 +16,7 @@ namespace {
 
 /// Samples of one problem that one warp goes through.
 constexpr int kSlice = 4096;
-constexpr int kThreads = 256;
+constexpr int kSummaryThreads = 256;
 
 enum Count {
   kTerminated,
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth)
 }
 
 /// Keys of the mode histogram: problem and modes of a terminated slot, beyond all others elsewhere.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSummaryThreads)
     mode_keys(const __grid_constant__ SummaryLaunch launch, int mode_bits, std::uint64_t* keys) {
   const int slot = Grid::global_thread();
   if (slot >= launch.chunk.slots()) return;
@@ -340,8 +340,9 @@ void ChunkSummary::count_modes(const SampleLaunch& launch, std::vector<ProblemTo
   std::uint64_t* unique = unique_.reserve(size);
   int* lengths = lengths_.reserve(size);
   int* runs = runs_.reserve(1);
-  launch_kernel("mode_keys", mode_keys, {(slots + kThreads - 1) / kThreads, kThreads}, stream,
-                summary, mode_bits, keys);
+  launch_kernel("mode_keys", mode_keys,
+                {(slots + kSummaryThreads - 1) / kSummaryThreads, kSummaryThreads}, stream, summary,
+                mode_bits, keys);
   std::size_t sort_bytes = 0;
   std::size_t encode_bytes = 0;
   check(

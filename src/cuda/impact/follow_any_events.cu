@@ -10,11 +10,11 @@ namespace {
 
 struct Device;  // whose code the bodies' instances are
 
-constexpr int kThreads = 64;
+constexpr int kAnyEventThreads = 64;
 constexpr int kFewContacts = 4;  // whose arrays are half as long
 
 template <int Dim, int Most, StoreKind Kind>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kAnyEventThreads)
     follow_any_event_trajectories(const __grid_constant__ SampleLaunch launch) {
   double v[kMaxDeviceVelocities], u[Dim * Most], total[Dim * Most];
   kernels::ImpactScratch<Dim> scratch{};
@@ -50,12 +50,12 @@ __global__ void __launch_bounds__(kThreads)
 
 template <int Dim, int Most>
 void follow(const SampleLaunch& launch, StoreKind stores, cudaStream_t stream) {
-  const std::int64_t blocks = (launch.chunk.slots() + kThreads - 1) / kThreads;
+  const std::int64_t blocks = (launch.chunk.slots() + kAnyEventThreads - 1) / kAnyEventThreads;
   launch_kernel("follow_any_event_trajectories",
                 stores == StoreKind::none
                     ? follow_any_event_trajectories<Dim, Most, StoreKind::none>
                     : follow_any_event_trajectories<Dim, Most, StoreKind::any>,
-                {blocks, kThreads}, stream, launch);
+                {blocks, kAnyEventThreads}, stream, launch);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 struct Device;  // whose code the bodies' instances are
 
-constexpr int kThreads = 128;
+constexpr int kEventThreads = 128;
 
 template <int M>
 CAROM_INLINE kernels::EventTable<Device, M> table_of(const SampleLaunch& launch,
@@ -24,7 +24,7 @@ CAROM_INLINE kernels::EventTable<Device, M> table_of(const SampleLaunch& launch,
 }
 
 template <int M>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kEventThreads)
     solve_event_modes(const __grid_constant__ SampleLaunch launch) {
   constexpr int kModes = kernels::event_modes(M);
   const int count = launch.chunk.problems * kModes;
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int M, StoreKind Kind>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kEventThreads)
     follow_event_trajectories(const __grid_constant__ SampleLaunch launch) {
   double v[kMaxDeviceVelocities], u[2 * M], total[2 * M];
   kernels::ImpactScratch<2> scratch{};
@@ -74,15 +74,17 @@ __global__ void __launch_bounds__(kThreads)
 
 template <int M>
 void follow(const SampleLaunch& launch, StoreKind stores, cudaStream_t stream) {
-  const auto blocks = [](std::int64_t threads) { return (threads + kThreads - 1) / kThreads; };
+  const auto blocks = [](std::int64_t threads) {
+    return (threads + kEventThreads - 1) / kEventThreads;
+  };
   const std::int64_t modes =
       static_cast<std::int64_t>(launch.chunk.problems) * kernels::event_modes(M);
-  launch_kernel("solve_event_modes", solve_event_modes<M>, {blocks(modes), kThreads}, stream,
+  launch_kernel("solve_event_modes", solve_event_modes<M>, {blocks(modes), kEventThreads}, stream,
                 launch);
   launch_kernel("follow_event_trajectories",
                 stores == StoreKind::none ? follow_event_trajectories<M, StoreKind::none>
                                           : follow_event_trajectories<M, StoreKind::planar>,
-                {blocks(launch.chunk.slots()), kThreads}, stream, launch);
+                {blocks(launch.chunk.slots()), kEventThreads}, stream, launch);
 }
 
 }  // namespace

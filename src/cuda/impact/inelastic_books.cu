@@ -6,10 +6,10 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kBookThreads = 256;
 
 /// Losses of samples without stores are not booked.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kBookThreads)
     write_inelastic_books(const __grid_constant__ SampleLaunch launch) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const int m = launch.run.contacts;
@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(kThreads)
 
 void fill_inelastic_books(const SampleLaunch& launch, cudaStream_t stream) {
   launch_kernel("write_inelastic_books", write_inelastic_books,
-                {(launch.chunk.slots() + kThreads - 1) / kThreads, kThreads}, stream, launch);
+                {(launch.chunk.slots() + kBookThreads - 1) / kBookThreads, kBookThreads}, stream,
+                launch);
 }
 
 }  // namespace carom::cuda

@@ -24,15 +24,15 @@ struct TableSize {
   static constexpr int kRows = Dim * Contacts;
 };
 
-constexpr int kThreads = 128;
-constexpr int kBlocks = 4;  // resident ones, for the register limit
+constexpr int kTableThreads = 128;
+constexpr int kTableBlocks = 4;  // resident ones, for the register limit
 /// Lanes of a warp that wait before all of them take new samples: fewer would have the code behind
 /// a trajectory run only for them, more would stand idle longer.
 constexpr int kWaiting = 8;
 
 /// Each block has a share of one problem's samples, which its threads take one after another.
 template <class Size>
-__global__ void __launch_bounds__(kThreads, kBlocks)
+__global__ void __launch_bounds__(kTableThreads, kTableBlocks)
     sample_tables(const __grid_constant__ SampleLaunch launch, int blocks_per_problem) {
   constexpr int kDim = Size::kDim;
   constexpr int kNv = Size::kVelocities;
@@ -115,12 +115,12 @@ bool launch_if_sized(int dimension, const SampleLaunch& launch, cudaStream_t str
       table_bytes(launch.problems);
   if (bytes > kSharedWithoutOptIn) return false;
   const int resident = resident_blocks(reinterpret_cast<const void*>(&sample_tables<Size>),
-                                       kThreads, bytes, device_limits());
-  const int most = (launch.chunk.samples + kThreads - 1) / kThreads;
+                                       kTableThreads, bytes, device_limits());
+  const int most = (launch.chunk.samples + kTableThreads - 1) / kTableThreads;
   const int each = std::clamp(resident / launch.chunk.problems, 1, most);
   launch_kernel("sample_tables", sample_tables<Size>,
-                {static_cast<std::int64_t>(launch.chunk.problems) * each, kThreads, bytes}, stream,
-                launch, each);
+                {static_cast<std::int64_t>(launch.chunk.problems) * each, kTableThreads, bytes},
+                stream, launch, each);
   return true;
 }
 
@@ -129,7 +129,8 @@ bool launch_if_sized(int dimension, const SampleLaunch& launch, cudaStream_t str
 bool sample_by_tables(int dimension, const SampleLaunch& launch, cudaStream_t stream) {
   const bool plain = launch.problems.tables != nullptr && launch.out.paths == 0 &&
                      launch.run.selection == Selection::any &&
-                     launch.run.sampler == Sampler::uniform && launch.chunk.samples >= kThreads;
+                     launch.run.sampler == Sampler::uniform &&
+                     launch.chunk.samples >= kTableThreads;
   if (!plain) return false;
   return launch_if_sized<TableSize<2, 1, 3>>(dimension, launch, stream) ||
          launch_if_sized<TableSize<2, 2, 3>>(dimension, launch, stream) ||

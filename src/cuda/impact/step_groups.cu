@@ -10,7 +10,7 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kBlocks = 8;  // resident ones, for the register limit
+constexpr int kGroupBlocks = 8;  // resident ones, for the register limit
 
 template <int Dim, int Contacts>
 struct StepGroup {
@@ -209,7 +209,7 @@ class SlotTask {
 /// A block is one warp, whose groups of lanes follow the paths of some problems, all of them a line
 /// at a time; what is before and after a path waits until all groups have something of it to do.
 template <class Size>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kGroupBlocks)
     step_groups(const __grid_constant__ StepLaunch launch) {
   using Path = typename Size::Path;
   using Progress = typename Path::Progress;

@@ -5,14 +5,14 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kThreads = 64;
-constexpr int kBlockThreads = 256;
-constexpr int kWarpVariables = 64;
+constexpr int kFinishThreads = 64;
+constexpr int kFinishBlockThreads = 256;
+constexpr int kFinishWarpVariables = 64;
 
 /// The active set's paths through the rows differ from problem to problem, so that threads of a
 /// warp wait for one another: only where there are so many small ones that nothing stands idle.
-constexpr int kThreadVariables = 8;
-constexpr std::int64_t kThreadProblems = 1 << 16;
+constexpr int kFinishThreadVariables = 8;
+constexpr std::int64_t kFinishThreadProblems = 1 << 16;
 
 template <class Lanes, class Memory>
 CAROM_INLINE void run_finish(const Lanes& lanes, const QpKernelLaunch& launch,
@@ -28,7 +28,7 @@ CAROM_INLINE kernels::QpTaskParts parts_of(const kernels::QpShape& shape) {
   return kernels::qp_finish_parts(shape.variables, shape.rows, shape.cones > 0);
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kFinishThreads)
     qp_finish_threads(const __grid_constant__ QpKernelLaunch launch) {
   const kernels::SingleLane lane;
   run_finish(lane, launch, parts_of(launch.arrays.shape),
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Of one warp or more.
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kFinishBlockThreads)
     qp_finish_blocks(const __grid_constant__ QpKernelLaunch launch) {
   const BlockLanes lanes;
   const kernels::QpTaskParts parts = parts_of(launch.arrays.shape);
@@ -53,14 +53,14 @@ __global__ void __launch_bounds__(kBlockThreads)
 QpPlan plan_finish(const kernels::QpShape& shape, std::int64_t problems,
                    std::size_t shared_per_block) {
   const long doubles = parts_of(shape).end;
-  if (shape.variables <= kThreadVariables && problems >= kThreadProblems) {
-    return {qp_finish_threads, kThreads, true, doubles, 0};
+  if (shape.variables <= kFinishThreadVariables && problems >= kFinishThreadProblems) {
+    return {qp_finish_threads, kFinishThreads, true, doubles, 0};
   }
-  if (shape.variables <= kWarpVariables) {
+  if (shape.variables <= kFinishWarpVariables) {
     // Where several warps of a multiprocessor find room in it at the same time.
     return {qp_finish_blocks, WarpLanes::kWidth, false, doubles, shared_per_block / 4};
   }
-  return {qp_finish_blocks, kBlockThreads, false, doubles, 0};
+  return {qp_finish_blocks, kFinishBlockThreads, false, doubles, 0};
 }
 
 }  // namespace carom::cuda

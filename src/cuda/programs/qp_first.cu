@@ -5,9 +5,9 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kThreadVariables = 24;
-constexpr int kThreads = 64;
-constexpr int kBlockThreads = 256;
+constexpr int kFirstThreadVariables = 24;
+constexpr int kFirstThreads = 64;
+constexpr int kFirstBlockThreads = 256;
 
 /// Pivots: whether a problem may be so small that dual pivots are tried.
 template <QpMethod Method, bool Pivots, class Lanes, class Memory>
@@ -24,7 +24,7 @@ CAROM_INLINE void run_first(const Lanes& lanes, const QpKernelLaunch& launch, co
 }
 
 template <QpMethod Method>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kFirstThreads)
     qp_first_threads(const __grid_constant__ QpKernelLaunch launch) {
   const kernels::SingleLane lane;
   run_first<Method, true>(lane, launch,
@@ -34,12 +34,12 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <QpMethod Method>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kFirstBlockThreads)
     qp_first_blocks(const __grid_constant__ QpKernelLaunch launch) {
   const BlockLanes lanes;
   const long each =
       kernels::qp_first_parts(Method, launch.arrays.shape.variables, launch.arrays.shape.rows).end;
-  static_assert(kThreadVariables >= kernels::kLargestPivotTableVariables);
+  static_assert(kFirstThreadVariables >= kernels::kLargestPivotTableVariables);
   run_first<Method, false>(lanes, launch,
                            kernels::PlainMemory<double>{launch.work + Grid::block() * each},
                            Grid::block(), Grid::blocks());
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(kBlockThreads)
 }  // namespace
 
 QpPlan plan_first(QpMethod method, const kernels::QpShape& shape) {
-  const bool each = shape.variables <= kThreadVariables;
-  QpPlan plan{nullptr, each ? kThreads : kBlockThreads, each,
+  const bool each = shape.variables <= kFirstThreadVariables;
+  QpPlan plan{nullptr, each ? kFirstThreads : kFirstBlockThreads, each,
               kernels::qp_first_parts(method, shape.variables, shape.rows).end, 0};
   switch (method) {
     case QpMethod::admm:

@@ -12,20 +12,20 @@ namespace carom::cuda {
 
 namespace {
 
-constexpr int kBlockThreads = 256;
+constexpr int kLargeThreads = 256;
 
 /// Above, the libraries' routines for one matrix at a time are the faster ones.
 constexpr int kLargestBatched = 256;
 
 template <class Step>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kLargeThreads)
     qp_large_blocks(const __grid_constant__ Step step, const int* active, int count) {
   const BlockLanes lanes;
   step(lanes, active[Grid::block() / count], Grid::block() % count);
 }
 
 template <class Step>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kLargeThreads)
     qp_large_each(const __grid_constant__ Step step, const int* active, int count, int slots) {
   const long all = static_cast<long>(count) * slots;
   for (long e = Grid::global_thread(); e < all; e += Grid::global_threads()) {
@@ -112,7 +112,7 @@ class DeviceLargeQps {
     if (count == 0 || host_active_.empty()) return;
     const auto grid =
         static_cast<std::int64_t>(static_cast<std::size_t>(count) * host_active_.size());
-    launch_kernel("qp_large_blocks", qp_large_blocks<Step>, {grid, kBlockThreads}, stream_, step,
+    launch_kernel("qp_large_blocks", qp_large_blocks<Step>, {grid, kLargeThreads}, stream_, step,
                   active_.data(), count);
   }
 
@@ -121,8 +121,8 @@ class DeviceLargeQps {
     if (count == 0 || host_active_.empty()) return;
     const std::size_t all = static_cast<std::size_t>(count) * host_active_.size();
     const auto grid = static_cast<std::int64_t>(
-        std::min<std::size_t>((all + kBlockThreads - 1) / kBlockThreads, kMostBlocks));
-    launch_kernel("qp_large_each", qp_large_each<Step>, {grid, kBlockThreads}, stream_, step,
+        std::min<std::size_t>((all + kLargeThreads - 1) / kLargeThreads, kMostBlocks));
+    launch_kernel("qp_large_each", qp_large_each<Step>, {grid, kLargeThreads}, stream_, step,
                   active_.data(), count, active());
   }
 

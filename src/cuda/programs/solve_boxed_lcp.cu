@@ -26,12 +26,12 @@ struct BoxLaunch : BoxedLcpBatchArrays<ConstPointer>, BoxedLcpResultArrays<Point
   double* work;  ///< box_solver_workspace for each block; null where it lies in shared memory
 };
 
-constexpr int kBlocks = 12;  // for whose registers is compiled: more of them spill
+constexpr int kBoxBlocks = 12;  // for whose registers is compiled: more of them spill
 
 /// A block is one warp and solves problems in turn, from the box as given to what is certified.
 /// kShared: all that a problem needs lies in shared memory, as the compiler then knows.
 template <bool kShared>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kBoxBlocks)
     solve_boxes(const __grid_constant__ BoxLaunch launch) {
   const WarpLanes lanes;
   const long n = launch.order;

@@ -43,12 +43,12 @@ CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int c
              .index >= 0;
 }
 
-constexpr int kBlocks = 16;  // for whose registers is compiled: more of them spill
+constexpr int kLcpBlocks = 16;  // for whose registers is compiled: more of them spill
 
 /// A block is one warp and solves problems in turn.
 /// kShared: the tableau lies in shared memory, as the compiler then knows.
 template <bool kShared>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kLcpBlocks)
     solve_lcps(const __grid_constant__ LcpLaunch launch) {
   const WarpLanes lanes;
   const int n = launch.order;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
 }
 
 /// The same for what solve_lcps leaves open.
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kLcpBlocks)
     finish_lcps(const __grid_constant__ LcpLaunch launch) {
   const WarpLanes lanes;
   const long n = launch.order;

@@ -15,13 +15,13 @@ namespace {
 
 constexpr int kFewRows = 8;      // padded; then the loops over rows are known
 constexpr int kFewColumns = 40;  // at most so many, too: then all places are
-constexpr int kBlocks = 16;      // for whose registers is compiled, where it keeps from spilling
+constexpr int kLpBlocks = 16;    // for whose registers is compiled, where it keeps from spilling
 
 /// A block is one warp and solves problems in turn, all objectives of a problem one after another.
 /// kShared: the workspace lies in shared memory, as the compiler then knows. PaddedRows,
 /// PaddedColumns: as of LpSolver.
 template <bool kShared, int PaddedRows, int PaddedColumns>
-__global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kBlocks : 0)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kLpBlocks : 0)
     solve_lps(const __grid_constant__ LpLaunch launch) {
   using Lanes = std::conditional_t<kShared, SharedWarpLanes, WarpLanes>;
   const Lanes lanes;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kShared ? kBlocks : 0)
 }
 
 /// The same for what solve_lps leaves without a verdict.
-__global__ void __launch_bounds__(WarpLanes::kWidth, kBlocks)
+__global__ void __launch_bounds__(WarpLanes::kWidth, kLpBlocks)
     finish_lps(const __grid_constant__ LpLaunch launch) {
   const WarpLanes lanes;
   const long size = kernels::lp_finish_workspace(launch.arrays.rows, launch.arrays.columns);
