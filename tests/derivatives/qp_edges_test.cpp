@@ -271,7 +271,7 @@ class Reference {
 // the answer's own error. What is called smooth is right all the same.
 TEST(DifferentiateQp, EdgesNearTheirTipAreAsRightAsTheirConditionSays) {
   constexpr int kProblems = 1500;
-  int compared = 0, ill = 0;
+  int compared = 0, ill = 0, undefined = 0, all_problems = 0;
   for (const auto& [spread, noise, seed] :
        {std::tuple{0.0, 1e-9, 1}, std::tuple{3.0, 1e-9, 2}, std::tuple{6.0, 1e-9, 3},
         std::tuple{6.0, 1e-13, 4}, std::tuple{3.0, 1e-7, 5}, std::tuple{11.0, 1e-13, 6}}) {
@@ -299,7 +299,9 @@ TEST(DifferentiateQp, EdgesNearTheirTipAreAsRightAsTheirConditionSays) {
     asked.dual = drawn(all.dual.size());
     asked.cone_dual = drawn(all.cone_dual.size());
     const QpGradient found = differentiate_qp(all.batch, answer, asked);
+    all_problems += kProblems;
     for (int p = 0; p < kProblems; ++p) {
+      undefined += static_cast<int>(found.status.data()[p] == Smoothness::undefined);
       if (found.status.data()[p] != Smoothness::smooth) continue;
       Reference reference(all, p);
       if (!reference.polish()) continue;
@@ -330,6 +332,8 @@ TEST(DifferentiateQp, EdgesNearTheirTipAreAsRightAsTheirConditionSays) {
   }
   EXPECT_GT(compared, 1200);
   EXPECT_GT(ill, 50);
+  // Where margins are less than what answers miss, modes are found all the same.
+  EXPECT_LT(undefined, all_problems / 100);
 }
 
 TEST(LongSum, KnowsWhatRoundingLeavesOfAProductToTheLastBit) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "programs/derivatives/kernels/qp_approach.hpp"
 #include "programs/derivatives/kernels/qp_derivative.hpp"
 #include "programs/derivatives/kernels/qp_equations.hpp"
 #include "programs/derivatives/kernels/qp_modes.hpp"

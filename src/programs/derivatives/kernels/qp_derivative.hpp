@@ -151,17 +151,39 @@ class QpDerivative {
     return kernels::square_root(sum);
   }
 
+  /// x and multipliers as given; whether they are finite.
+  CAROM_HOST_DEVICE bool start(const double* x, const double* dual, const double* cone_dual);
   /// An answer polished in its modes, which are those that Newton's method ends in. within > 0: it
   /// starts with all held whose slacks are within that, and lets go what signs refuse. False where
-  /// it does not end in an answer.
+  /// it does not end in an answer. x null: from where approach() ended.
   CAROM_HOST_DEVICE bool polish(const double* x, const double* dual, const double* cone_dual,
                                 double within, Report& report, bool& stale);
   static constexpr int kMostRounds = 12;
 
+  /// Moves x and the multipliers to an answer by the method of multipliers (Rockafellar 1976): each
+  /// of its problems is convex and smooth, so that Newton's method along a line ends wherever it
+  /// starts. Which modes it ends in is left in the multipliers and target; shift: how far it
+  /// moved. False where it does not end.
+  CAROM_HOST_DEVICE bool approach(double& shift);
+  static constexpr int kMostApproaches = 8, kMostDescents = 20, kMostTrials = 12;
+  static constexpr double kApproached = 1e-11;
+  /// The least of P x'x / 2 + q'x + sum |theta|^2 / (2 penalty), by x.
+  CAROM_HOST_DEVICE bool descend(double& shift);
+  /// theta: multipliers - penalty times slacks, projected to where multipliers are; target: of
+  /// cones at an edge what is left of w's length; sum: the slope.
+  CAROM_HOST_DEVICE void press();
+  CAROM_HOST_DEVICE bool assemble_pressed();
+  /// What a slack of one unit presses, in the multipliers' units.
+  static constexpr double kPenalty = 1e4;
+  CAROM_INLINE double penalty(int i) const {
+    return at_.feel[i] > 0.0 ? kPenalty / (at_.feel[i] * at_.unit[i]) : 0.0;
+  }
+
   /// Modes from slacks and multipliers; true where one is another than before. nearer: also within
   /// the tolerance that which is nearer, none doubtful. by_slacks: held within the tolerance.
-  /// kept: as they are, but for what has the wrong sign.
-  enum class Choice : int { doubted, nearer, by_slacks, kept };
+  /// pressed: those that approach() ended
+  /// in. kept: as they are, but for what has the wrong sign.
+  enum class Choice : int { doubted, nearer, by_slacks, pressed, kept };
   CAROM_HOST_DEVICE bool split(double tolerance, Choice choice);
   CAROM_HOST_DEVICE bool split_cone(int first, double tolerance, Choice choice);
 
@@ -191,10 +213,6 @@ class QpDerivative {
   }
   /// x += step, with what rounding leaves.
   CAROM_HOST_DEVICE void advance(const double* step);
-  /// Where rows depend on each other the answer's own multipliers stay, with what the step changed
-  /// in the kept ones' sum: G'(lambda) is unique, lambda is not.
-  CAROM_HOST_DEVICE void spread_multipliers();
-
   /// s near the tip along R z, so that the edge has a normal; z on the boundary.
   CAROM_HOST_DEVICE void leave_apex(int first);
 

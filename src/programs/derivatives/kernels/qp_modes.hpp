@@ -14,6 +14,11 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   for (double within = kLargestShift; within > 1e-11 && !found; within *= 1e-2) {
     if (!bent_ || report.status != Smoothness::undefined) return false;
     found = polish(x, dual, cone_dual, within, report, stale);
+    if (!found && within == kLargestShift && report.status == Smoothness::undefined) {
+      start(x, dual, cone_dual);
+      measure();
+      if (approach(report.shift)) found = polish(nullptr, nullptr, nullptr, 0.0, report, stale);
+    }
     tried_ = within;
   }
   if (!found) return false;
@@ -44,26 +49,21 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
 CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double* dual,
                                                    const double* cone_dual, double within,
                                                    Report& report, bool& stale) {
-  for (int j = 0; j < n_; ++j) {
-    at_.x[j] = x[j];
-    at_.x_rest[j] = 0.0;
-    if (!kernels::is_finite(x[j])) return false;
-  }
-  for (int i = 0; i < r_; ++i) {
-    at_.multiplier[i] = i < m_ ? dual[i] : cone_dual[i - m_];
-    if (!kernels::is_finite(at_.multiplier[i])) return false;
-  }
+  const bool approached = x == nullptr;
+  if (!approached && !start(x, dual, cone_dual)) return false;
   measure();
   if (!(wrong() <= kLargestShift)) return false;
   // Each row takes the nearer of its modes. Which modes are doubtful is decided after the polish.
   double tolerance = rules_.margin_tolerance, before = kernels::kInfinity;
   const bool by_slacks = within > 0.0;
-  const Choice choice = by_slacks ? Choice::kept : Choice::nearer;
+  const Choice choice = by_slacks || approached ? Choice::kept : Choice::nearer;
   // The same start leads to the same end.
   if (by_slacks && tried_ > 0.0) split(tried_, Choice::by_slacks);
-  const bool another = split(within, by_slacks ? Choice::by_slacks : Choice::nearer);
+  const bool another = split(within, approached  ? Choice::pressed
+                                     : by_slacks ? Choice::by_slacks
+                                                 : Choice::nearer);
   if (by_slacks && tried_ > 0.0 && !another) return false;
-  report.shift = 0.0;
+  if (!approached) report.shift = 0.0;
   report.status = Smoothness::undefined;
   stale = true;
   dependent_ = dependent_equations_ = false;
@@ -73,7 +73,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
       if (!assemble(true)) {
         report.margin = margin_;
         report.doubtful = doubtfuls_;
-        report.status = by_slacks ? Smoothness::undefined : Smoothness::set_valued;
+        report.status = choice == Choice::kept ? Smoothness::undefined : Smoothness::set_valued;
         return false;
       }
     }
@@ -87,9 +87,10 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
     if (!stale && settled && (moved <= 1e-13 || moved > 0.1 * before)) break;
     before = moved;
     // From modes so far from an answer's the slacks lead to one, if anything does.
-    if (bent_ && stale && round >= 3 && !by_slacks && moved > kLargestShiftOfQp) return false;
+    const bool wanders = stale && round >= 3 && choice == Choice::nearer;
+    if (bent_ && wanders && moved > kLargestShiftOfQp) return false;
     // Modes that do not settle have gaps about as large as what polishing moved.
-    if (stale && round >= 3 && !by_slacks) {
+    if (wanders) {
       tolerance = kernels::larger(tolerance, 10.0 * report.shift);
       split(tolerance, Choice::doubted);
     }
@@ -105,6 +106,21 @@ CAROM_HOST_DEVICE inline bool QpDerivative::polish(const double* x, const double
   if (!(missed <= 10.0 * tolerance)) return false;
   if (edges_ > 0 && !(turn_ <= kSettledEdge)) return false;
   return doubtfuls_ + doubtful_cones_ > 0 || missed <= 0.1 * margin_;
+}
+
+CAROM_HOST_DEVICE inline bool QpDerivative::start(const double* x, const double* dual,
+                                                  const double* cone_dual) {
+  bool finite = true;
+  for (int j = 0; j < n_; ++j) {
+    at_.x[j] = x[j];
+    at_.x_rest[j] = 0.0;
+    finite = finite && kernels::is_finite(x[j]);
+  }
+  for (int i = 0; i < r_; ++i) {
+    at_.multiplier[i] = i < m_ ? dual[i] : cone_dual[i - m_];
+    finite = finite && kernels::is_finite(at_.multiplier[i]);
+  }
+  return finite;
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
@@ -258,6 +274,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split(double tolerance, Choice choic
       margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
       bool held = closed >= open;
       if (choice == Choice::by_slacks) held = held || open <= tolerance;
+      if (choice == Choice::pressed) held = at_.multiplier[i] != 0.0;
       if (choice == Choice::kept) {
         held = mode_[i] == static_cast<int>(RowMode::held) ? closed >= 0.0 : open < 0.0;
       }
@@ -295,6 +312,10 @@ CAROM_HOST_DEVICE inline bool QpDerivative::split_cone(int first, double toleran
     state = s_size <= tolerance     ? ConeState::apex
             : s_inside <= tolerance ? ConeState::edge
                                     : ConeState::free;
+  } else if (choice == Choice::pressed) {
+    state = z_size == 0.0             ? ConeState::free
+            : at_.target[first] > 0.0 ? ConeState::edge
+                                      : ConeState::apex;
   } else if (choice == Choice::kept) {
     state = static_cast<ConeState>(state_[first]);
     if (state == ConeState::free) {
@@ -346,16 +367,13 @@ CAROM_HOST_DEVICE inline void QpDerivative::leave_apex(int first) {
 
 CAROM_HOST_DEVICE inline double QpDerivative::newton() {
   double* step = at_.sum;
-  // Multipliers of the equations that are kept; others' are zero or, where the kept rows say the
-  // same, moved over to them.
-  for (int i = 0; i < r_; ++i) at_.theta[i] = at_.multiplier[i];
-  for (int i = 0; i < r_; ++i) at_.multiplier[i] = 0.0;
-  for (int c = 0; c < equations_; ++c) {
-    const int i = equation_[c];
+  // Held rows that the kept ones imply keep their multipliers, which are as good as any.
+  for (int i = 0; i < r_; ++i) {
+    at_.theta[i] = at_.multiplier[i];
     if (is_edge(i)) {
-      each_row_of(c, [&](int k, double share) { at_.multiplier[k] = at_.tau[k] * share; });
-    } else {
-      at_.multiplier[i] = at_.theta[i];
+      at_.multiplier[i] = at_.tau[i] * reflect(i) * at_.slack[i];
+    } else if (mode_[i] != static_cast<int>(RowMode::held)) {
+      at_.multiplier[i] = 0.0;
     }
   }
   for (int j = 0; j < n_; ++j) step[j] = -slope(j);
@@ -397,27 +415,24 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
   }
   for (int c = 0; c < equations_; ++c) {
     const int i = equation_[c];
-    if (is_edge(i)) {  // z = tau R s at the new s
-      const double tau = at_.tau[i] + step[n_ + c];
-      double size = 0.0, change = 0.0;
-      for (int k = i; k < r_ && owner_[k] == i; ++k) {
-        at_.multiplier[k] = tau * reflect(k) * at_.slack[k];
-        size = kernels::larger(size, magnitude(at_.slack[k]));
-        change = kernels::larger(change, magnitude(at_.slack[k] - before[k]));
-      }
-      const double turn = change / size + magnitude(step[n_ + c] / tau);
-      turn_ = turn <= turn_ ? turn_ : turn;  // NaN stays
-    } else {
+    if (!is_edge(i)) {
       at_.multiplier[i] += step[n_ + c];
+      continue;
     }
+    double size = 0.0, change = 0.0;
+    for (int k = i; k < r_ && owner_[k] == i; ++k) {
+      size = kernels::larger(size, magnitude(at_.slack[k]));
+      change = kernels::larger(change, magnitude(at_.slack[k] - before[k]));
+      at_.tau[k] += step[n_ + c];
+    }
+    const double turn = change / size + magnitude(step[n_ + c] / at_.tau[i]);
+    turn_ = turn <= turn_ ? turn_ : turn;  // NaN stays
   }
-  if (!dependent_) {
-    for (int i = 0; i < r_; ++i) {
-      moved = kernels::larger(moved, at_.feel[i] * magnitude(at_.multiplier[i] - at_.theta[i]));
-    }
-  } else {
-    // Rows that the kept ones imply keep their own multipliers, which are as good as any.
-    spread_multipliers();
+  for (int i = m_; i < r_; ++i) {
+    if (is_edge(i)) at_.multiplier[i] = at_.tau[i] * reflect(i) * at_.slack[i];
+  }
+  for (int i = 0; i < r_ && !dependent_; ++i) {  // else they are not unique
+    moved = kernels::larger(moved, at_.feel[i] * magnitude(at_.multiplier[i] - at_.theta[i]));
   }
   return moved;
 }
@@ -465,30 +480,6 @@ CAROM_HOST_DEVICE inline void QpDerivative::advance(const double* step) {
     sum.add_rest(at_.x_rest[j]);
     at_.x[j] = sum.value();
     at_.x_rest[j] = sum.rest();
-  }
-}
-
-CAROM_HOST_DEVICE inline void QpDerivative::spread_multipliers() {
-  // rhs: -(P x + q) - G' theta over the kept rows.
-  double* rhs = at_.sum;
-  for (int j = 0; j < n_; ++j) {
-    double value = -problem_.vector[j];
-    for (int k = 0; k < n_; ++k) value -= hessian(j, k) * at_.x[k];
-    for (int i = 0; i < r_; ++i) {
-      const bool held = mode_[i] == static_cast<int>(RowMode::held);
-      if (held && !is_edge(i)) value -= row(i)[j] * at_.theta[i];
-      if (is_edge(i)) value -= row(i)[j] * at_.multiplier[i];
-    }
-    rhs[j] = value;
-  }
-  for (int c = 0; c < equations_; ++c) rhs[n_ + c] = 0.0;
-  factors_.solve(rhs);
-  for (int i = 0; i < r_; ++i) {
-    if (is_edge(i)) continue;
-    at_.multiplier[i] = mode_[i] == static_cast<int>(RowMode::held) ? at_.theta[i] : 0.0;
-  }
-  for (int c = 0; c < equations_; ++c) {
-    if (!is_edge(equation_[c])) at_.multiplier[equation_[c]] += rhs[n_ + c];
   }
 }
 
