@@ -441,9 +441,8 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::magnitude;
     lanes_.for_each(n_, [&](int j) {
       V felt = magnitude(view_.gradient[j]) * objective;
-      for (int k = 0; k < n_; ++k) {
-        felt = larger(magnitude(Base::hessian(j, k)) * at_.known_x[k], felt);
-      }
+      Base::for_hessian(
+          j, [&](int k, V entry) { felt = larger(magnitude(entry) * at_.known_x[k], felt); });
       felt_[j] = felt;
     });
   }
@@ -589,7 +588,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::select;
     lanes_.for_each(n_, [&](int j) {
       V size = magnitude(view_.gradient[j]);
-      for (int k = 0; k < n_; ++k) size = size + magnitude(Base::hessian(j, k) * x[k]);
+      Base::for_hessian(j, [&](int k, V entry) { size = size + magnitude(entry * x[k]); });
       felt_[j] = select(size > V(kTiny), V(1.0) / select(size > V(kTiny), size, V(1.0)), V(0.0));
     });
     lanes_.for_each(rows_, [&](int i) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include <carom/certificate_scales.hpp>
 #include <carom/device/arena.hpp>
 #include <carom/device/lanes.hpp>
@@ -68,6 +70,19 @@ class QpScales {
     const int first = shape_.row_first[i];
     lanes_.for_each(shape_.row_first[i + 1] - first, [&](int t) { f(shape_.column[first + t]); });
   }
+  /// f(k, P_jk) for the entries of row j of P that are not zero in all problems.
+  template <class F>
+  CAROM_INLINE void for_hessian(int j, F&& f) const {
+    if (shape_.hessian_first == nullptr) {
+      for (int k = 0; k <= j; ++k) f(k, view_.hessian[static_cast<long>(j) * n_ + k]);
+      for (int k = j + 1; k < n_; ++k) f(k, view_.hessian[static_cast<long>(k) * n_ + j]);
+      return;
+    }
+    for (int t = shape_.hessian_first[j]; t < shape_.hessian_first[j + 1]; ++t) {
+      const int k = shape_.hessian_column[t];
+      f(k, hessian(j, k));
+    }
+  }
   template <class F>
   CAROM_INLINE void for_cones(F&& f) const {
     for (int c = 0; c < shape_.cones; ++c) f(shape_.cone[c]);
@@ -108,12 +123,11 @@ class QpScales {
     lanes_.for_each(n_, [&](int j) {
       V sum(0.0);
       V size(0.0);
-      const auto add = [&](V term) {
+      for_hessian(j, [&](int k, V entry) {
+        const V term = entry * x[k];
         sum = sum + term;
         size = size + magnitude(term);
-      };
-      for (int k = 0; k <= j; ++k) add(view_.hessian[static_cast<long>(j) * n_ + k] * x[k]);
-      for (int k = j + 1; k < n_; ++k) add(view_.hessian[static_cast<long>(k) * n_ + j] * x[k]);
+      });
       at_.bent[j] = sum;
       at_.column_size[j] = size;
     });
@@ -148,7 +162,7 @@ class QpScales {
     lanes_.for_each(n_, [&](int j) {
       V sum(0.0);
       V low(0.0);
-      for (int k = 0; k < n_; ++k) add_product<V>(hessian(j, k), x[k], sum, low);
+      for_hessian(j, [&](int k, V entry) { add_product<V>(entry, x[k], sum, low); });
       at_.bent[j] = sum + low;
       at_.pull[j] = sum - at_.bent[j];
       rest[j] = low;
@@ -227,41 +241,49 @@ class QpScales {
     using kernels::larger;
     using kernels::select;
     gather(parts, x, y, knows_terms(parts, x, y));
+    reach(parts, x, y);
     V before(-1.0);
     for (int round = 0; round <= n_ + rows_; ++round) {
-      reach(parts, x, y);
       V count(0.0);
-      V open(0.0);
-      if (parts.rows || parts.hessian) {
-        for (int j = 0; j < n_; ++j) {
-          count = count + at_.known_x[j];
-          open = larger(select(at_.known_x[j] > V(0.0), V(0.0), V(1.0)), open);
+      const auto are_open = [&](const Memory& known, int of) {
+        V open(0.0);
+        for (int e = 0; e < of; ++e) {
+          count = count + known[e];
+          open = larger(select(known[e] > V(0.0), V(0.0), V(1.0)), open);
         }
-      }
-      if (parts.multipliers) {
-        for (int i = 0; i < rows_; ++i) {
-          count = count + at_.known_y[i];
-          open = larger(select(at_.known_y[i] > V(0.0), V(0.0), V(1.0)), open);
-        }
-      }
-      if (!any_of(open > V(0.0))) {  // then every term counts
+        return any_of(open > V(0.0));
+      };
+      const bool open = are_open(at_.known_x, parts.rows || parts.hessian ? n_ : 0);
+      if (!are_open(at_.known_y, parts.multipliers ? rows_ : 0) && !open) {
+        // Then every term counts.
         if (parts.rows) {
-          lanes_.for_each(rows_,
-                          [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_size[i]; });
+          take_all_terms(parts);
+          join_cone_data(parts);
         }
         lanes_.for_each(
             n_, [&](int j) { at_.column_datum[j] = column_seed(parts, j) + at_.column_size[j]; });
-        if (parts.rows) join_cone_data(parts);
         return;
       }
-      const bool grown = any_of(count > before);
-      if (!grown) return;
+      if (!any_of(count > before)) return;
       before = count;
-      gather(parts, x, y, true);
+      if (kInOrder && parts.rows && shape_.cones == 0) {
+        if (open) {
+          reach_in_order(parts, x);
+        } else {
+          take_all_terms(parts);
+        }
+        gather_columns(parts, x, y, true);
+        reach_by_columns(parts, x, y);
+      } else {
+        gather(parts, x, y, true);
+        reach(parts, x, y);
+      }
     }
   }
 
  private:
+  static constexpr bool kInOrder = std::is_base_of_v<kernels::SingleLane, Lanes>;
+
   CAROM_INLINE V row_seed(const Parts& parts, int i) const {
     return parts.seeds ? row_seed(i) : V(0.0);
   }
@@ -270,41 +292,65 @@ class QpScales {
     return parts.seeds && parts.hessian ? magnitude(view_.gradient[j]) : V(0.0);
   }
 
+  /// row_datum, where all of x is known.
+  CAROM_INLINE void take_all_terms(const Parts& parts) const {
+    lanes_.for_each(rows_, [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_size[i]; });
+  }
+
   /// Which unknowns the data explain.
   template <class X, class Y>
   CAROM_CALL void reach(const Parts& parts, const X& x, const Y& y) const {
+    if (parts.rows) {
+      for (int i = 0; i < rows_; ++i) reach_by_row(i, x);
+    }
+    reach_by_columns(parts, x, y);
+  }
+  template <class X>
+  CAROM_INLINE void reach_by_row(int i, const X& x) const {
+    using kernels::larger;
+    using kernels::magnitude;
+    for_row_of_lanes(i, [&](int j) {
+      at_.known_x[j] =
+          larger(reached(magnitude(matrix(i, j) * x[j]), at_.row_datum[i]), at_.known_x[j]);
+    });
+  }
+  /// The same by rows whose data hold what those before them explain: it ends with the same
+  /// unknowns, but a chain of rows needs no round each.
+  template <class X>
+  CAROM_CALL void reach_in_order(const Parts& parts, const X& x) const {
+    for (int i = 0; i < rows_; ++i) {
+      at_.row_datum[i] = row_seed(parts, i) + known_terms(i, x);
+      reach_by_row(i, x);
+    }
+  }
+  /// Of row i.
+  template <class X>
+  CAROM_INLINE V known_terms(int i, const X& x) const {
+    using kernels::magnitude;
+    V sum(0.0);
+    for_row(i, [&](int j) { sum = sum + at_.known_x[j] * magnitude(matrix(i, j) * x[j]); });
+    return sum;
+  }
+  template <class X, class Y>
+  CAROM_CALL void reach_by_columns(const Parts& parts, const X& x, const Y& y) const {
     using kernels::any_of;
     using kernels::larger;
     using kernels::magnitude;
-    if (parts.rows) {
-      for (int i = 0; i < rows_; ++i) {
-        for_row_of_lanes(i, [&](int j) {
-          at_.known_x[j] =
-              larger(reached(magnitude(matrix(i, j) * x[j]), at_.row_datum[i]), at_.known_x[j]);
-        });
-      }
-    }
     if (parts.hessian) {
       lanes_.for_each(n_, [&](int j) {
         V known = at_.known_x[j];
         if (!any_of(known < V(1.0))) return;  // rows are shorter, and tell first
         const V size = magnitude(x[j]);
-        for (int k = 0; k <= j; ++k) {
-          known = larger(reached(magnitude(view_.hessian[static_cast<long>(j) * n_ + k]) * size,
-                                 at_.column_datum[k]),
-                         known);
-        }
-        for (int k = j + 1; k < n_; ++k) {
-          known = larger(reached(magnitude(view_.hessian[static_cast<long>(k) * n_ + j]) * size,
-                                 at_.column_datum[k]),
-                         known);
-        }
+        for_hessian(j, [&](int k, V entry) {
+          known = larger(reached(magnitude(entry) * size, at_.column_datum[k]), known);
+        });
         at_.known_x[j] = known;
       });
     }
     if (parts.multipliers) {
       lanes_.for_each(rows_, [&](int i) {
         V known = at_.known_y[i];
+        if (!any_of(known < V(1.0))) return;
         for_row(i, [&](int j) {
           known = larger(reached(magnitude(matrix(i, j) * y[i]), at_.column_datum[j]), known);
         });
@@ -345,26 +391,23 @@ class QpScales {
   /// The data with the terms that are explained so far; `terms`: whether there are any.
   template <class X, class Y>
   CAROM_CALL void gather(const Parts& parts, const X& x, const Y& y, bool terms) const {
-    using kernels::larger;
-    using kernels::magnitude;
     if (parts.rows) {
-      lanes_.for_each(rows_, [&](int i) {
-        V datum(0.0);
-        if (terms) {
-          for_row(i,
-                  [&](int j) { datum = datum + at_.known_x[j] * magnitude(matrix(i, j) * x[j]); });
-        }
-        at_.row_datum[i] = datum;
-      });
+      lanes_.for_each(rows_, [&](int i) { at_.row_datum[i] = terms ? known_terms(i, x) : V(0.0); });
       join_cones(at_.row_datum);
       lanes_.for_each(rows_,
                       [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_datum[i]; });
       join_cone_data(parts);
     }
+    gather_columns(parts, x, y, terms);
+  }
+  template <class X, class Y>
+  CAROM_CALL void gather_columns(const Parts& parts, const X& x, const Y& y, bool terms) const {
+    using kernels::magnitude;
     lanes_.for_each(n_, [&](int j) {
       V datum(0.0);
-      for (int k = 0; terms && parts.hessian && k < n_; ++k) {
-        datum = datum + at_.known_x[k] * magnitude(hessian(j, k) * x[k]);
+      if (terms && parts.hessian) {
+        for_hessian(
+            j, [&](int k, V entry) { datum = datum + at_.known_x[k] * magnitude(entry * x[k]); });
       }
       at_.column_datum[j] = datum;
     });

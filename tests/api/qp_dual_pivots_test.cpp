@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -231,15 +232,30 @@ TEST(QpDualPivots, EquationsHoldFromTheStart) {
   }
   EXPECT_EQ(result.iterations.host()[kProblems - 1], 0);
   EXPECT_GT(entered, 0);
-  // Beside a neighbour whose P is not diagonal and whose first equation is an interval.
-  batch.hessian.data()[1] = batch.hessian.data()[kUnknowns] = 0.01;
+  test::expect_identical(result, emulation::solve_qp(batch, with(QpMethod::automatic), false));
+  const auto solve_beside_others = [&] {
+    const QpResult other = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
+    constexpr std::size_t kCount = kProblems - 1;
+    EXPECT_EQ(test::first_difference(result.solution, kUnknowns, other.solution, kUnknowns,
+                                     kCount * kUnknowns),
+              -1);
+    EXPECT_EQ(test::first_difference(result.dual, kRows, other.dual, kRows, kCount * kRows), -1);
+    EXPECT_EQ(test::first_difference(result.residual, 1, other.residual, 1, kCount), -1);
+    return other.status.host()[0];
+  };
+  // Beside a neighbour whose P is not diagonal and whose first equation is an interval; one with a
+  // number that is none, in the half of P that is not used, where all others have zeros; one
+  // without any zero.
+  double* const hessian = batch.hessian.data();
+  hessian[1] = hessian[kUnknowns] = 0.01;
   batch.lower.data()[0] -= 1.0;
-  const QpResult other = solve_qp(batch, with(QpMethod::automatic), Backend::cpu);
-  EXPECT_EQ(test::first_difference(result.solution, kUnknowns, other.solution, kUnknowns,
-                                   (kProblems - 1) * kUnknowns),
-            -1);
-  EXPECT_EQ(test::first_difference(result.dual, kRows, other.dual, kRows, (kProblems - 1) * kRows),
-            -1);
+  EXPECT_EQ(to_string(solve_beside_others()), "solved");
+  hessian[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(to_string(solve_beside_others()), "invalid_input");
+  for (std::size_t e = 0; e < kUnknowns * kUnknowns; ++e) {
+    hessian[e] = e % (kUnknowns + 1) == 0 ? 1.0 : 0.01;
+  }
+  EXPECT_EQ(to_string(solve_beside_others()), "solved");
 }
 
 TEST(QpDualPivots, DependentRowsAndEquations) {

@@ -36,6 +36,10 @@ struct QpShape {
   /// Columns where any problem's row is nonzero: column[row_first[i] .. row_first[i + 1]).
   const int* row_first;  ///< [rows + 1]
   const int* column;
+  /// The same of row j of P and column j, j itself among them: hessian_column[hessian_first[j] ..
+  /// hessian_first[j + 1]). Null where no zeros are known.
+  const int* hessian_first;  ///< [n + 1]
+  const int* hessian_column;
 };
 
 /// Data of one problem. Memory: PlainMemory<const V> or InterleavedMemory<const double>.

@@ -139,6 +139,7 @@ class DeviceShape {
     move(shape_.cone_column);
     move(shape_.row_first);
     move(shape_.column);
+    shape_.hessian_first = shape_.hessian_column = nullptr;
     shape_.cone = block.cones.upload(layout.cones().data(), layout.cones().size(), stream.get());
     equation_ = block.kinds.upload(layout.cone_equations().data(), layout.cone_equations().size(),
                                    stream.get());

@@ -1,5 +1,6 @@
 #include "programs/qp/layout.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -48,6 +49,28 @@ void collect_sides(const double* __restrict l, const double* __restrict u, std::
   }
 }
 
+/// Zeros of larger matrices P are not looked for: most of those problems are solved one by one, by
+/// vectors that take the zeros along.
+constexpr int kMostKnownZeros = 24;
+
+/// QpPattern::hessian.
+std::vector<std::uint8_t> hessian_pattern(const QpBatch& batch) {
+  const auto n = static_cast<std::size_t>(batch.variables);
+  if (batch.problems == 0 || batch.variables > kMostKnownZeros) return {};
+  const double* first = problem_of(batch, 0).hessian;
+  if (std::none_of(first, first + n * n, [](double entry) { return entry == 0.0; })) return {};
+  std::vector<std::uint64_t> bits(n * n, 0);
+  collect_bits(first, batch.problems, n * n, bits.data());
+  std::vector<std::uint8_t> nonzero(n * n, 0);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::uint64_t either = bits[j * n + k] | bits[k * n + j];
+      nonzero[j * n + k] = j == k || either << 1 != 0 ? 1 : 0;
+    }
+  }
+  return nonzero;
+}
+
 }  // namespace
 
 QpPattern::QpPattern(int variables, int rows, int cone_rows)
@@ -78,6 +101,7 @@ QpPattern::QpPattern(const QpBatch& batch)
     sides[i] = static_cast<std::uint8_t>(
         (equal[i] != 0 ? kEqual : 0) | (lower[i] != 0 ? kLower : 0) | (upper[i] != 0 ? kUpper : 0));
   }
+  hessian = hessian_pattern(batch);
 }
 
 QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_rows_(batch.rows) {
@@ -151,13 +175,39 @@ QpLayout::QpLayout(const QpBatch& batch, const QpPattern& pattern) : interval_ro
     }
   });
   list([&] { indices_.insert(indices_.end(), firsts.begin(), firsts.end()); });
+  const bool zeros = !pattern.hessian.empty();
+  firsts.assign(1, 0);
+  list([&] {
+    const std::size_t begin = indices_.size();
+    for (std::size_t j = 0; zeros && j < width; ++j) {
+      for (int k = 0; k < n; ++k) {
+        if (pattern.hessian[j * width + static_cast<std::size_t>(k)] != 0) indices_.push_back(k);
+      }
+      firsts.push_back(static_cast<int>(indices_.size() - begin));
+    }
+  });
+  list([&] { indices_.insert(indices_.end(), firsts.begin(), firsts.end()); });
   const auto at = [&](std::size_t part) { return indices_.data() + starts[part]; };
   const auto size = [&](std::size_t part) {
     return static_cast<int>(starts[part + 1] - starts[part]);
   };
-  shape_ = {n,     rows,  size(0), size(1), size(2),       size(3), static_cast<int>(cones_.size()),
-            at(0), at(1), at(2),   at(3),   cones_.data(), at(4),   at(6),
-            at(5)};
+  shape_ = {n,
+            rows,
+            size(0),
+            size(1),
+            size(2),
+            size(3),
+            static_cast<int>(cones_.size()),
+            at(0),
+            at(1),
+            at(2),
+            at(3),
+            cones_.data(),
+            at(4),
+            at(6),
+            at(5),
+            zeros ? at(8) : nullptr,
+            zeros ? at(7) : nullptr};
 }
 
 }  // namespace carom

@@ -28,6 +28,8 @@ struct QpPattern {
 
   std::vector<std::uint8_t> nonzero;  ///< [rows + cone_rows, n], 1 where an entry is not zero
   std::vector<std::uint8_t> sides;    ///< [rows], flags of the rows of A
+  /// [n, n], likewise of P and of its transpose; empty where no zeros are known.
+  std::vector<std::uint8_t> hessian;
 };
 
 /// The shape that the bodies see: the rows of A, then those of C, half-lines and equations of the

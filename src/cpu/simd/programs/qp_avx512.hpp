@@ -3,35 +3,8 @@
 #if defined(__AVX512F__)
 #include "cpu/simd/pack_avx512.hpp"
 #include "cpu/simd/programs/qp_pack.hpp"
-#include "cpu/simd/spread.hpp"
 
 namespace carom::cpu::simd {
-
-/// Transposes blocks of 8 x 8 doubles in registers.
-template <>
-struct QpSpread<Avx512, Avx512::Pack, 8> {
-  static CAROM_INLINE void run(const double* from, long stride, long count, double* to,
-                               Avx512::Pack& refused) {
-    const __m512d zero = _mm512_setzero_pd();
-    __m512d sum[4] = {refused.value, zero, zero, zero};
-    long e = 0;
-    for (; e + 8 <= count; e += 8) {
-      __m512d row[8];
-      for (int lane = 0; lane < 8; ++lane) row[lane] = _mm512_loadu_pd(from + lane * stride + e);
-      __m512d column[8];
-      transpose(row, column);
-      for (int k = 0; k < 8; ++k) {
-        _mm512_storeu_pd(to + (e + k) * 8, column[k]);
-        sum[k / 2] = _mm512_fmadd_pd(column[k], zero, sum[k / 2]);
-      }
-    }
-    for (; e < count; ++e) {
-      for (int lane = 0; lane < 8; ++lane) to[e * 8 + lane] = from[lane * stride + e];
-      sum[0] = _mm512_fmadd_pd(_mm512_loadu_pd(to + e * 8), zero, sum[0]);
-    }
-    refused = _mm512_add_pd(_mm512_add_pd(sum[0], sum[1]), _mm512_add_pd(sum[2], sum[3]));
-  }
-};
 
 template <>
 struct QpEntry<Avx512, Avx512::Pack, 8> {

@@ -6,6 +6,7 @@
 #include "cpu/simd/dispatch.hpp"
 #include "cpu/simd/pack_memory.hpp"
 #include "cpu/simd/programs/qp.hpp"
+#include "cpu/simd/programs/qp_spread.hpp"
 #include "cpu/simd/programs/qp_wide_active_set.hpp"
 #include "cpu/simd/programs/qp_wide_conclude.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
@@ -13,20 +14,6 @@
 /// Attempts on packs of problems. Each instruction set's translation unit instantiates it
 /// with types of its own, so that none shares code with another.
 namespace carom::cpu::simd {
-
-/// to[e * Width + lane] = from[lane * stride + e] for e < count; `refused` collects zeros, or NaN
-/// in the lanes of numbers that are not finite. Instruction sets that can transpose in registers
-/// specialise it.
-template <class Isa, class V, int Width>
-struct QpSpread {
-  static CAROM_INLINE void run(const double* from, long stride, long count, double* to,
-                               V& refused) {
-    for (long e = 0; e < count; ++e) {
-      for (int lane = 0; lane < Width; ++lane) to[e * Width + lane] = from[lane * stride + e];
-      refused = refused + reinterpret_cast<const V*>(to)[e] * V(0.0);
-    }
-  }
-};
 
 /// An entry of its own for each lane of a table of packs.
 template <class Isa, class V, int Width>
@@ -78,6 +65,7 @@ class QpPackRun {
         pivots_(kernels::begins_with_pivots(task_) && !(wide_ && is_wide_faster(n_, rows_))) {}
 
   void run() {
+    clear_hessian();
     const bool exact = pivots_ || wide_;
     if (wide_ && !pivots_) {
       run_widely();
@@ -105,6 +93,7 @@ class QpPackRun {
   using Memory = IsaMemory<Isa, V>;
   using LaneMemory = IsaLaneMemory<Isa, Width>;
   using Problem = kernels::QpTaskProblem<IsaQpLane<Isa>, LaneMemory>;
+  using Spread = QpSpread<Isa, V, Width>;
   using Attempt = kernels::QpAttempt<V, Lanes, Memory, QpEntry<Isa, V, Width>>;
 
   static constexpr auto kActiveSet = kernels::qp_end::kActiveSet;
@@ -217,6 +206,13 @@ class QpPackRun {
     }
   }
 
+  /// Zeros in P that no problem has anything in place of, which packs are then not asked for.
+  void clear_hessian() const {
+    if (task_.shape.hessian_first == nullptr) return;
+    const Memory hessian = part(parts_.hessian);
+    for (long e = 0; e < static_cast<long>(n_) * n_; ++e) hessian[e] = V(0.0);
+  }
+
   double* lane_of(long part, int lane) const { return range_.workspace + part * Width + lane; }
   Problem problem(int lane) const { return {kOneLane, task_, parts_, {lane_of(0, lane)}}; }
   Memory part(long offset) const { return {reinterpret_cast<V*>(range_.workspace) + offset}; }
@@ -227,18 +223,38 @@ class QpPackRun {
     const long m = task_.interval_rows;
     const long k = rows_ - m;
     V refused(0.0);
-    V bounds(0.0);  // which may be infinite
-    const auto take = [&](const double* from, long count, long to, V& sum) {
-      if (count == 0) return;
-      QpSpread<Isa, V, Width>::run(from + first * count, count, count, lane_of(to, 0), sum);
+    const auto spread = [&](const double* from, long count, long to) {
+      return Spread(from + first * count, count, lane_of(to, 0));
     };
-    take(task_.hessian, n * n, parts_.hessian, refused);
-    take(task_.vector, n, parts_.gradient, refused);
-    take(task_.matrix, m * n, parts_.matrix, refused);
-    take(task_.cone_matrix, k * n, parts_.matrix + m * n, refused);
-    take(task_.lower, m, parts_.lower, bounds);
-    take(task_.upper, m, parts_.upper, bounds);
-    take(task_.cone_vector, k, parts_.upper + m, refused);
+    const auto take = [&](const double* from, long count, long to) {
+      Spread body = spread(from, count, to);
+      body.take_all();
+      return body.refused();
+    };
+    const auto take_rows = [&](Spread body, int begin, int end, const int* row_first,
+                               const int* column) {
+      for (int i = begin; i < end; ++i) {
+        body.take_row(i - begin, n, column + row_first[i], row_first[i + 1] - row_first[i]);
+      }
+      refused = refused + body.refused();
+    };
+    const kernels::QpShape& shape = task_.shape;
+    if (shape.hessian_first == nullptr) {
+      refused = refused + take(task_.hessian, n * n, parts_.hessian);
+    } else {
+      take_rows(spread(task_.hessian, n * n, parts_.hessian), 0, n_, shape.hessian_first,
+                shape.hessian_column);
+    }
+    refused = refused + take(task_.vector, n, parts_.gradient);
+    take_rows(spread(task_.matrix, m * n, parts_.matrix), 0, task_.interval_rows, shape.row_first,
+              shape.column);
+    take(task_.lower, m, parts_.lower);
+    take(task_.upper, m, parts_.upper);
+    if (k > 0) {
+      take_rows(spread(task_.cone_matrix, k * n, parts_.matrix + m * n), task_.interval_rows, rows_,
+                shape.row_first, shape.column);
+      refused = refused + take(task_.cone_vector, k, parts_.upper + m);
+    }
     using kernels::select;
     const V infinity(kernels::kInfinity);
     const Memory lower = part(parts_.lower);

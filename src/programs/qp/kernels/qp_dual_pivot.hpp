@@ -309,7 +309,8 @@ class QpDualPivots {
       const V reached = table_.row_times(m.shape.equation_row[e], view.matrix, step);
       const V pull = -(m.pivots.hold[e] * (m.miss[e] + reached));
       const Memory held = m.pivots.held + static_cast<long>(e) * n;
-      for (int j = 0; j < n; ++j) step[j] = fused(pull, held[j], step[j]);
+      const int width = table_.held_width(e);
+      for (int j = 0; j < width; ++j) step[j] = fused(pull, held[j], step[j]);
       m.pivots.pull[e] = pull;
     }
   }
@@ -323,7 +324,8 @@ class QpDualPivots {
       const int row = m.shape.equation_row[e];
       const Memory held = m.pivots.held + static_cast<long>(e) * n;
       V later(0.0);
-      for (int j = 0; j < n; ++j) later = fused(held[j], m.step[j], later);
+      const int width = table_.held_width(e);
+      for (int j = 0; j < width; ++j) later = fused(held[j], m.step[j], later);
       const V value = fused(-m.pivots.hold[e], later, m.pivots.pull[e]);
       add_row(row, view.matrix, value, m.step);
       m.y[row] = m.y[row] + select(on, value, V(0.0));

@@ -165,27 +165,44 @@ class QpPivotTable {
     const Parts m = parts_;
     const int n = variables();
     measure(view.matrix);
+    int width = diagonal_ ? 0 : n;
     for (int e = 0; e < m.shape.equations; ++e) {
       const int row = m.shape.equation_row[e];
       const Memory mine = m.held + static_cast<long>(e) * n;
       const V size = size_of(row, view.matrix);
       m.alone[e] = size;
+      const int* column = m.shape.column + m.shape.row_first[row];
+      const int entries = m.shape.row_first[row + 1] - m.shape.row_first[row];
+      if (entries > 0 && width <= column[entries - 1]) width = column[entries - 1] + 1;
+      held_width_[e] = width;
+      const int met = entries > 0 ? first_held(e, column[0]) : e;
+      if (diagonal_) {
+        for (int j = 0; j < n; ++j) mine[j] = V(0.0);
+        over_entries(row, view.matrix, [&](int j, V entry) { mine[j] = over_diagonal(j, entry); });
+      }
       const Memory share = m.pull;
-      for (int k = 0; k < e; ++k) {
+      for (int k = met; k < e; ++k) {
         share[k] = -(m.hold[k] * row_times(row, view.matrix, m.held + static_cast<long>(k) * n));
       }
-      in_blocks(0, n, [&](auto block, int j) { take_held<block()>(view.matrix, e, j, share); });
+      in_blocks(0, width,
+                [&](auto block, int j) { take_held<block()>(view.matrix, e, j, met, share); });
       const V left = row_times(row, view.matrix, mine);
       const MaskOf<V> other = (view.lower[row] != view.upper[row]) | !(left > V(kDependent) * size);
       m.hold[e] = select(other, V(0.0), V(1.0) / left);
     }
-    for (int e = 0; e < m.shape.equations * n; ++e) {
-      m.through[e] = -(m.hold[e / n] * m.held[e]);
+    for (int e = 0; e < m.shape.equations; ++e) {
+      const V by = -m.hold[e];
+      const long first = static_cast<long>(e) * n;
+      for (int j = 0; j < held_width_[e]; ++j) m.through[first + j] = by * m.held[first + j];
     }
     for (int i = 0; i < n; ++i) {
-      in_blocks(0, i + 1, [&](auto block, int j) { take_out<block()>(i, j); });
+      const int met = first_held(m.shape.equations, i);
+      in_blocks(0, i + 1, [&](auto block, int j) { take_out<block()>(i, j, met); });
     }
   }
+  /// Of `held`, the numbers of equation e that may be other than zero are the first ones. They are
+  /// no fewer than those of the equations before it.
+  [[nodiscard]] CAROM_INLINE int held_width(int e) const { return held_width_[e]; }
 
   /// G = A H A', always from the later row's nonzero entries: which of two rows is the shorter
   /// one depends on the whole batch, and an answer must not.
@@ -428,31 +445,43 @@ class QpPivotTable {
     }
   }
 
-  /// Of equation e, numbers first ... of H a, those before it taken out.
+  /// The first of the first `count` equations whose numbers reach column j, or `count`.
+  [[nodiscard]] CAROM_INLINE int first_held(int count, int j) const {
+    int e = 0;
+    while (e < count && held_width_[e] <= j) ++e;
+    return e;
+  }
+
+  /// Of equation e, numbers first ... of H a, those before it taken out, of which it meets those
+  /// from `met` on. Where P is diagonal P^-1 a stands there already.
   template <int Sums, class Data>
-  CAROM_INLINE void take_held(const Data& matrix, int e, int first, const Memory& share) const {
+  CAROM_INLINE void take_held(const Data& matrix, int e, int first, int met,
+                              const Memory& share) const {
     const Parts& m = parts_;
     const int n = variables();
+    const Memory mine = m.held + (static_cast<long>(e) * n + first);
     V sum[Sums];
-    for (V& s : sum) s = V(0.0);
-    over_entries(m.shape.equation_row[e], matrix, [&](int k, V entry) {
-      const Memory from = m.inverse + (k * n + first);
-      for (int s = 0; s < Sums; ++s) sum[s] = fused(entry, from[s], sum[s]);
-    });
-    for (int k = 0; k < e; ++k) {
+    for (int s = 0; s < Sums; ++s) sum[s] = diagonal_ ? mine[s] : V(0.0);
+    if (!diagonal_) {
+      over_entries(m.shape.equation_row[e], matrix, [&](int k, V entry) {
+        const Memory from = m.inverse + (k * n + first);
+        for (int s = 0; s < Sums; ++s) sum[s] = fused(entry, from[s], sum[s]);
+      });
+    }
+    for (int k = met; k < e; ++k) {
       const Memory other = m.held + (static_cast<long>(k) * n + first);
       for (int s = 0; s < Sums; ++s) sum[s] = fused(share[k], other[s], sum[s]);
     }
-    for (int s = 0; s < Sums; ++s) m.held[static_cast<long>(e) * n + first + s] = sum[s];
+    for (int s = 0; s < Sums; ++s) mine[s] = sum[s];
   }
-  /// Entries (i, first ...) of H, in both halves.
+  /// Entries (i, first ...) of H, in both halves, which equations from `met` on change.
   template <int Sums>
-  CAROM_INLINE void take_out(int i, int first) const {
+  CAROM_INLINE void take_out(int i, int first, int met) const {
     const Parts& m = parts_;
     const int n = variables();
     V sum[Sums];
     for (int s = 0; s < Sums; ++s) sum[s] = m.inverse[i * n + first + s];
-    for (int e = 0; e < m.shape.equations * n; e += n) {
+    for (int e = met * n; e < m.shape.equations * n; e += n) {
       const V value = m.through[e + i];
       for (int s = 0; s < Sums; ++s) sum[s] = fused(value, m.held[e + first + s], sum[s]);
     }
@@ -473,9 +502,15 @@ class QpPivotTable {
   CAROM_INLINE V size_of(int row, const Data& matrix) const {
     V size(0.0);
     over_entries(row, matrix, [&](int k, V entry) {
-      size = fused(entry, row_times(row, matrix, parts_.inverse + k * variables()), size);
+      const V met = diagonal_ ? over_diagonal(k, entry)
+                              : row_times(row, matrix, parts_.inverse + k * variables());
+      size = fused(entry, met, size);
     });
     return size;
+  }
+  /// P^-1 times an entry in column j, where P is diagonal: as a sum over its row would be.
+  CAROM_INLINE V over_diagonal(int j, V entry) const {
+    return fused(entry, parts_.pivot_inverse[j], V(0.0));
   }
   static CAROM_INLINE V scale_of(V size) {
     return select(size > V(0.0), V(1.0) / square_root(size), V(0.0));
@@ -604,6 +639,7 @@ class QpPivotTable {
 
   Parts parts_;
   bool diagonal_ = false;  ///< whether P is, in all lanes
+  int held_width_[kLargestPivotTableRows];
   int waiting_ = 0;
 };
 
