@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/arrays.hpp"
+#include "core/constants.hpp"
 #include "core/require.hpp"
 
 namespace carom {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A side of a row: 1 where A x lies above it, -1 below.
 struct Side {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/arrays.hpp"
+#include "core/constants.hpp"
 #include "core/require.hpp"
 #include "core/workspace.hpp"
 #include "programs/lp/pool.hpp"
@@ -112,7 +113,6 @@ struct QpSolver::Kept {
   }
   [[nodiscard]] bool own() const { return matrices.problems > 1; }
 
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   QpSettings settings;
   QpBatch matrices;
   SharedQp shared;

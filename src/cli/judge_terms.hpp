@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/exact_sum.hpp"
+#include "core/constants.hpp"
 #include "io/answers_kept.hpp"
 #include "run/cases.hpp"
 
@@ -18,8 +18,6 @@
 namespace carom::cli {
 
 using Numbers = std::vector<double>;
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline constexpr double kRounding =
     1e-8;  // of the largest term of a sum, which is taken for zero below

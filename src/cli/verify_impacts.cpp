@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 
 #include "cli/verify_files.hpp"
 #include "cli/verify_reasons.hpp"
+#include "core/constants.hpp"
 #include "impact/exact/kept_mechanics.hpp"
 #include "io/impact_kept.hpp"
 
@@ -22,7 +22,6 @@ namespace {
 
 // Of the size of what is compared: two roundings of one number.
 constexpr double kSame = 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class ImpactJudge {
  public:

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include <carom/lcp.hpp>
 #include <carom/lp.hpp>
 
+#include "core/constants.hpp"
 #include "core/words.hpp"
 #include "io/boxed_case.hpp"
 #include "io/case_sets.hpp"
@@ -97,7 +97,6 @@ CoulombProblem read_coulomb(const nlohmann::json& object, const std::string& whe
 }
 
 run::LpProblem read_lp(const nlohmann::json& object, const std::string& where) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   run::LpProblem problem;
   problem.cost = read_numbers(object, "c", where);
   if (problem.cost.empty()) throw InvalidInput(where + ": c is empty");
@@ -191,7 +190,6 @@ void require_symmetric(const std::vector<double>& matrix, int order, const std::
 }
 
 run::QpProblem read_qp(const nlohmann::json& object, bool with_cones, const std::string& where) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   run::QpProblem problem;
   problem.vector = read_numbers(object, "q", where);
   if (problem.vector.empty()) throw InvalidInput(where + ": q is empty");

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <string_view>
 
+#include "core/constants.hpp"
 #include "io/sequential_path.hpp"
 
 namespace carom::io {
@@ -30,7 +30,6 @@ class LayerMaker {
  public:
   explicit LayerMaker(const run::ImpactRun& run)
       : run_(run), nv_(static_cast<std::size_t>(run.problem.velocities)) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const int rows = run.problem.dimension * run.problem.contacts;
     result_.extents.assign(static_cast<std::size_t>(rows), {kInfinity, -kInfinity});
   }

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
+
+#include "core/constants.hpp"
 
 namespace carom::io {
 
@@ -192,10 +193,7 @@ class Writer {
 
 }  // namespace
 
-std::pair<double, double> empty_extent() {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return {kInfinity, -kInfinity};
-}
+std::pair<double, double> empty_extent() { return {kInfinity, -kInfinity}; }
 
 void include(std::pair<double, double>& extent, double value) {
   if (!std::isfinite(value)) return;

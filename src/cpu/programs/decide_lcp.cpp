@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include <carom/certificate_lcp.hpp>
 #include <carom/certificate_lp.hpp>
 
+#include "core/constants.hpp"
+#include "core/index.hpp"
 #include "core/parallel.hpp"
 #include "cpu/simd/box_code.hpp"
 #include "cpu/simd/dispatch.hpp"
@@ -27,13 +28,10 @@ namespace {
 namespace side = boxed::side;
 
 using Values = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kOtherPaths = 2;
+constexpr int kPathsOfDecision = 2;
 constexpr int kStrongerNodes = 60;  // below leaves that need the bound, at least
 constexpr double kSmall = 1e-9;     // of the largest terms: may be what rounding left
 constexpr int kRootObjectives = 3;  // linear ones that draw the root's point to an answer
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// One boxed LCP and the tree over its pairs; an LCP where there are no upper bounds and every
 /// lower one is zero.
@@ -45,21 +43,22 @@ class Decide {
         problem_(problem),
         program_(problem),
         settings_(settings),
-        judge_memory_(at(static_cast<int>(std::max(certificate::lcp_judge_workspace(n_) + n_,
-                                                   certificate::boxed_lcp_judge_workspace(n_))))),
-        proof_memory_(at(static_cast<int>(
+        judge_memory_(
+            index(static_cast<int>(std::max(certificate::lcp_judge_workspace(n_) + n_,
+                                            certificate::boxed_lcp_judge_workspace(n_))))),
+        proof_memory_(index(static_cast<int>(
             certificate::lp_certificate_workspace(program_.rows(), program_.columns())))),
-        unit_(at(program_.rows()), 1.0) {
+        unit_(index(program_.rows()), 1.0) {
     double least_column = kInfinity;
     for (int i = 0; i < n_; ++i) {
       double row = 0.0;
       for (int j = 0; j < n_; ++j) row = std::max(row, std::fabs(entry(i, j)));
-      if (row > 0.0) unit_[at(i)] = row;
+      if (row > 0.0) unit_[index(i)] = row;
       largest_ = std::max(largest_, std::fabs(problem.vector[i]));
       double column = 0.0;
       for (int j = 0; j < n_; ++j) column = std::max(column, std::fabs(entry(j, i)));
       if (column > 0.0) least_column = std::min(least_column, column);
-      noise_ = std::max(noise_, std::fabs(problem.vector[i]) / unit_[at(i)]);
+      noise_ = std::max(noise_, std::fabs(problem.vector[i]) / unit_[index(i)]);
     }
     noise_ *= kernels::kLcpNoise;
     if (least_column < kInfinity) largest_ /= least_column;
@@ -89,7 +88,7 @@ class Decide {
     const bool bounded = settings_.bound > 0.0 && largest_ > 0.0;
     const double bound = bounded ? settings_.bound * largest_ : kInfinity;
     tree_.assign(1, {});
-    if (!grow({{0, std::vector<signed char>(at(n_), side::kOpen), {}}}, bound,
+    if (!grow({{0, std::vector<signed char>(index(n_), side::kOpen), {}}}, bound,
               settings_.max_nodes)) {
       return std::move(found_);
     }
@@ -141,18 +140,20 @@ class Decide {
   };
 
   /// Of M and, below it, of the friction rows' limits.
-  [[nodiscard]] double entry(int i, int j) const { return program_.matrix[at(i) * at(n_) + at(j)]; }
+  [[nodiscard]] double entry(int i, int j) const {
+    return program_.matrix[index(i) * index(n_) + index(j)];
+  }
 
   bool other_paths() {
     const boxed::Box box{n_, program_.matrix, Values(problem_.vector, problem_.vector + n_),
-                         Values(at(n_), 0.0), Values(at(n_), kInfinity)};
+                         Values(index(n_), 0.0), Values(index(n_), kInfinity)};
     const boxed::Certify certify = [&](const Values& z) {
       Values own = z;
       return lcp_residual(own);
     };
     const boxed::Effort effort{settings_.tolerance, 50 * (n_ + 1), false,
                                simd::box_code(simd::instruction_set()).follow};
-    boxed::Found found = boxed::follow_other_paths(box, effort, certify, kOtherPaths);
+    boxed::Found found = boxed::follow_other_paths(box, effort, certify, kPathsOfDecision);
     return found.status == Status::solved && accept(found.z);
   }
   double lcp_residual(Values& z) {
@@ -168,9 +169,9 @@ class Decide {
       return take(own, lcp_residual(own));
     }
     const std::vector<Sides> sides = sides_of(z);
-    std::vector<signed char> nearest(at(n_));
+    std::vector<signed char> nearest(index(n_));
     for (int k = 0; k < n_; ++k) {
-      nearest[at(k)] = program_.sides(k) == 0 ? side::kLower : sides[at(k)].order().front();
+      nearest[index(k)] = program_.sides(k) == 0 ? side::kLower : sides[index(k)].order().front();
     }
     certificate::BoxedLcpJudge judge(problem_, judge_memory_.data());
     put(nearest, own);
@@ -196,18 +197,18 @@ class Decide {
   void put(const std::vector<signed char>& sides, Values& z) const {
     for (int k = 0; k < n_; ++k) {
       if (program_.is_friction(k)) continue;
-      double& own = z[at(k)];
+      double& own = z[index(k)];
       own = std::min(std::max(own, problem_.lower[k]), problem_.upper[k]);
-      if (sides[at(k)] == side::kLower) own = problem_.lower[k];
-      if (sides[at(k)] == side::kUpper) own = problem_.upper[k];
+      if (sides[index(k)] == side::kLower) own = problem_.lower[k];
+      if (sides[index(k)] == side::kUpper) own = problem_.upper[k];
     }
     for (int k = 0; k < n_; ++k) {
       if (!program_.is_friction(k)) continue;
-      const double limit = problem_.friction[k] * z[at(problem_.index(k))];
-      double& own = z[at(k)];
+      const double limit = problem_.friction[k] * z[index(problem_.index(k))];
+      double& own = z[index(k)];
       own = std::min(std::max(own, -limit), limit);
-      if (sides[at(k)] == side::kLower) own = -limit;
-      if (sides[at(k)] == side::kUpper) own = limit;
+      if (sides[index(k)] == side::kLower) own = -limit;
+      if (sides[index(k)] == side::kUpper) own = limit;
     }
   }
 
@@ -216,7 +217,7 @@ class Decide {
    public:
     Solved(const Decide& decide, const std::vector<signed char>& sides) : decide_(decide) {
       for (int k = 0; k < decide.n_; ++k) {
-        if (sides[at(k)] == side::kZero) zero_.push_back(k);
+        if (sides[index(k)] == side::kZero) zero_.push_back(k);
       }
       const auto count = static_cast<Eigen::Index>(zero_.size());
       Eigen::MatrixXd block(count, count);
@@ -227,9 +228,9 @@ class Decide {
           double sum = decide.entry(i, j);
           for (int k = 0; k < decide.n_; ++k) {  // a friction row at its limit goes with z_j
             if (!decide.program_.is_friction(k) || decide.problem_.index(k) != j) continue;
-            if (sides[at(k)] == side::kUpper)
+            if (sides[index(k)] == side::kUpper)
               sum += decide.problem_.friction[k] * decide.entry(i, k);
-            if (sides[at(k)] == side::kLower)
+            if (sides[index(k)] == side::kLower)
               sum -= decide.problem_.friction[k] * decide.entry(i, k);
           }
           block(a, b) = sum;
@@ -247,7 +248,7 @@ class Decide {
       const Eigen::VectorXd step = factors_.solve(w);
       if (!step.allFinite()) return false;
       for (Eigen::Index a = 0; a < w.size(); ++a) {
-        z[at(zero_[static_cast<std::size_t>(a)])] -= step[a];
+        z[index(zero_[static_cast<std::size_t>(a)])] -= step[a];
       }
       return true;
     }
@@ -297,7 +298,7 @@ class Decide {
         }
       }
       for (int k = 0; k < n_ && pair < 0; ++k) {
-        if (node.fixed[at(k)] < 0 && branches(k)) pair = k;
+        if (node.fixed[index(k)] < 0 && branches(k)) pair = k;
       }
       if (pair < 0) return false;  // nothing left to fix, and neither point nor proof
       std::vector<BasisStatus> basis(result.basis.data(), result.basis.data() + n_ + rows);
@@ -307,7 +308,7 @@ class Decide {
         const signed char own = order[turn];
         if ((program_.sides(pair) & (1 << own)) == 0) continue;
         Node child{static_cast<int>(tree_.size()), node.fixed, basis};
-        child.fixed[at(pair)] = own;
+        child.fixed[index(pair)] = own;
         tree_.push_back({node.place, pair, own});
         open.push_back(std::move(child));
       }
@@ -371,39 +372,40 @@ class Decide {
 
   [[nodiscard]] double slack(int i, const Values& z) const {
     double w = problem_.vector[i];
-    for (int j = 0; j < n_; ++j) w += entry(i, j) * z[at(j)];
+    for (int j = 0; j < n_; ++j) w += entry(i, j) * z[index(j)];
     return w;
   }
   [[nodiscard]] double lower(int k, const Values& z) const {
-    return program_.is_friction(k) ? -problem_.friction[k] * z[at(problem_.index(k))]
+    return program_.is_friction(k) ? -problem_.friction[k] * z[index(problem_.index(k))]
                                    : problem_.lower[k];
   }
   [[nodiscard]] double upper(int k, const Values& z) const {
-    return program_.is_friction(k) ? problem_.friction[k] * z[at(problem_.index(k))]
+    return program_.is_friction(k) ? problem_.friction[k] * z[index(problem_.index(k))]
                                    : problem_.upper[k];
   }
 
   /// Of every pair; w is left in w_.
   std::vector<Sides> sides_of(const Values& z) {
     double most_z = 0.0, most_w = 0.0;  // no less than what may be rounding
-    w_.resize(at(n_));
+    w_.resize(index(n_));
     for (int k = 0; k < n_; ++k) {
       double size = std::fabs(problem_.vector[k]);
-      for (int j = 0; j < n_; ++j) size = std::max(size, std::fabs(entry(k, j) * z[at(j)]));
-      w_[at(k)] = slack(k, z) / unit_[at(k)];
-      const double room = std::min(z[at(k)] - lower(k, z), upper(k, z) - z[at(k)]);
-      most_z = std::max({most_z, kSmall * std::fabs(z[at(k)]), room < kInfinity ? room : 0.0});
+      for (int j = 0; j < n_; ++j) size = std::max(size, std::fabs(entry(k, j) * z[index(j)]));
+      w_[index(k)] = slack(k, z) / unit_[index(k)];
+      const double room = std::min(z[index(k)] - lower(k, z), upper(k, z) - z[index(k)]);
+      most_z = std::max({most_z, kSmall * std::fabs(z[index(k)]), room < kInfinity ? room : 0.0});
       most_w = std::max(
-          {most_w, kSmall * size / unit_[at(k)], branches(k) ? std::fabs(w_[at(k)]) : 0.0});
+          {most_w, kSmall * size / unit_[index(k)], branches(k) ? std::fabs(w_[index(k)]) : 0.0});
     }
     if (!(most_z > 0.0)) most_z = 1.0;
     if (!(most_w > 0.0)) most_w = 1.0;
-    std::vector<Sides> all(at(n_));
+    std::vector<Sides> all(index(n_));
     for (int k = 0; k < n_; ++k) {
-      const double w = w_[at(k)] / most_w;
-      const double down = (z[at(k)] - lower(k, z)) / most_z, up = (upper(k, z) - z[at(k)]) / most_z;
-      all[at(k)].away = {std::max(down, 0.0) + std::max(-w, 0.0), std::fabs(w),
-                         std::max(up, 0.0) + std::max(w, 0.0)};
+      const double w = w_[index(k)] / most_w;
+      const double down = (z[index(k)] - lower(k, z)) / most_z,
+                   up = (upper(k, z) - z[index(k)]) / most_z;
+      all[index(k)].away = {std::max(down, 0.0) + std::max(-w, 0.0), std::fabs(w),
+                            std::max(up, 0.0) + std::max(w, 0.0)};
     }
     return all;
   }
@@ -414,12 +416,12 @@ class Decide {
     int pair = -1;
     double worst = 1e-12;
     for (int k = 0; k < n_; ++k) {
-      if (node.fixed[at(k)] >= 0 || !branches(k)) continue;
-      const double own = all[at(k)].least();
+      if (node.fixed[index(k)] >= 0 || !branches(k)) continue;
+      const double own = all[index(k)].least();
       if (!(own > worst)) continue;
       worst = own;
       pair = k;
-      sides = all[at(k)];
+      sides = all[index(k)];
     }
     return pair;
   }
@@ -432,12 +434,12 @@ class Decide {
       for (int j = 0; j < n_; ++j) lp_.cost.data()[j] += factor * entry(row, j);
     };
     for (int k = 0; k < n_; ++k) {
-      if (node.fixed[at(k)] >= 0 || !branches(k)) continue;
-      const signed char nearest = all[at(k)].order().front();
+      if (node.fixed[index(k)] >= 0 || !branches(k)) continue;
+      const signed char nearest = all[index(k)].order().front();
       if (nearest == side::kZero) {
         // Between two bounds w has no sign that ends its fall.
-        if (program_.row_lower[at(k)] > -kInfinity) add(k, 1.0 / unit_[at(k)]);
-        if (program_.row_upper[at(k)] < kInfinity) add(k, -1.0 / unit_[at(k)]);
+        if (program_.row_lower[index(k)] > -kInfinity) add(k, 1.0 / unit_[index(k)]);
+        if (program_.row_upper[index(k)] < kInfinity) add(k, -1.0 / unit_[index(k)]);
       } else if (program_.is_friction(k)) {
         const int row = program_.limit_row(k);
         nearest == side::kLower ? add(row + 1, 1.0) : add(row, -1.0);
@@ -453,16 +455,16 @@ class Decide {
     const int rows = program_.rows();
     double highest = 0.0, noise = 0.0;
     for (int i = 0; i < n_; ++i) {
-      highest += problem_.vector[i] * y[at(i)];
-      noise += std::fabs(y[at(i)]) * unit_[at(i)] * noise_;
+      highest += problem_.vector[i] * y[index(i)];
+      noise += std::fabs(y[index(i)]) * unit_[index(i)] * noise_;
     }
     for (int j = 0; j < n_; ++j) {
-      const double low = program_.column_lower[at(j)], high = program_.column_upper[at(j)];
+      const double low = program_.column_lower[index(j)], high = program_.column_upper[index(j)];
       if (low == 0.0 && high == 0.0) continue;
       double pull = 0.0, size = 0.0;
       for (int i = 0; i < rows; ++i) {
-        pull += entry(i, j) * y[at(i)];
-        size += std::fabs(entry(i, j) * y[at(i)]);
+        pull += entry(i, j) * y[index(i)];
+        size += std::fabs(entry(i, j) * y[index(i)]);
       }
       if (std::fabs(pull) <= certificate::noise_floor(n_) * size) continue;
       const double bound = pull > 0.0 ? high : low;
@@ -509,7 +511,7 @@ std::vector<LcpDecision> decide_lcp(const LcpBatch& batch, const LcpDecisionSett
   first.threads = settings.threads;
   const LcpResult known = solve_lcp(batch, first);
   const int n = batch.order;
-  const Values zero(at(n), 0.0), infinite(at(n), kInfinity);
+  const Values zero(index(n), 0.0), infinite(index(n), kInfinity);
   std::vector<LcpDecision> decisions(static_cast<std::size_t>(batch.problems));
   parallel_for_each(batch.problems, settings.threads, [&](std::int64_t p) {
     LcpDecision& decision = decisions[static_cast<std::size_t>(p)];

@@ -12,9 +12,7 @@ namespace {
 
 using F = FineInterval;
 
-constexpr double kBooks = 1e-12;   // of the energy before
-constexpr double kEnergy = 1e-10;  // likewise: of the sum over all steps
-constexpr double kCone = 1e-9;     // of the limit of friction
+constexpr double kEnergy = 1e-10;  // of the energy before: of the sum over all steps
 constexpr double kModes = 1e-9;    // of the largest contact speed: either mode may be said
 
 class OutcomeJudge {

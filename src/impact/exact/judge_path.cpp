@@ -11,10 +11,7 @@ namespace {
 
 using F = FineInterval;
 
-// As the certificates of the samplers have them, of the energy before.
-constexpr double kBooks = 1e-12;
-constexpr double kEmpty = 1e-14;
-constexpr double kCone = 1e-9;    // of the limit of friction
+constexpr double kEmpty = 1e-14;  // of the energy before, as the samplers' certificates
 constexpr double kStill = 1e-11;  // of the largest contact speed: no approach
 
 F smaller(const F& a, const F& b) { return (a - b).middle() <= 0.0 ? a : b; }

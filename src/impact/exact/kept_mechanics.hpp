@@ -23,6 +23,10 @@ std::string said(const Parts&... parts) {
   return text.str();
 }
 
+// As the certificates of the samplers have them.
+constexpr double kBooks = 1e-12;  ///< of the energy before
+constexpr double kCone = 1e-9;    ///< of the limit of friction
+
 class KeptMechanics {
   // Before what is computed of them: M and [Jn; Jt] row by row, numbers and intervals.
   struct Entry {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "core/index.hpp"
 #include "programs/lcp/kernels/box_lemke.hpp"
 #include "programs/lcp/kernels/box_rule.hpp"
 #include "programs/lcp/kernels/free_block.hpp"
@@ -19,34 +20,32 @@ using kernels::BoxEnd;
 using kernels::Doubled;
 using kernels::kInfinity;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// kernels::scale_lcp with every exponent taken once and loops that compile to vectors: the same
 /// powers of two in a fifth of the time.
 class Exponents {
  public:
   Exponents(int n, const std::vector<double>& matrix)
       : n_(n),
-        row_(at(n) * at(n)),
-        column_(at(n) * at(n)),
-        value_(at(n)),
-        of_rows_(at(n)),
-        of_columns_(at(n)) {
+        row_(index(n) * index(n)),
+        column_(index(n) * index(n)),
+        value_(index(n)),
+        of_rows_(index(n)),
+        of_columns_(index(n)) {
     for (int i = 0; i < n; ++i) {
       for (int j = 0; j < n; ++j) {
-        const double x = matrix[at(i) * at(n) + at(j)];
+        const double x = matrix[index(i) * index(n) + index(j)];
         const int e = x != 0.0 ? kernels::exponent_of(x) : kAbsent;
-        row_[at(i) * at(n) + at(j)] = column_[at(j) * at(n) + at(i)] = e;
+        row_[index(i) * index(n) + index(j)] = column_[index(j) * index(n) + index(i)] = e;
       }
     }
     for (int sweep = 0; sweep < 3; ++sweep) {
-      for (int i = 0; i < n; ++i) of_rows_[at(i)] = -median(row_.data() + i * n, of_columns_);
-      for (int j = 0; j < n; ++j) of_columns_[at(j)] = -median(column_.data() + j * n, of_rows_);
+      for (int i = 0; i < n; ++i) of_rows_[index(i)] = -median(row_.data() + i * n, of_columns_);
+      for (int j = 0; j < n; ++j) of_columns_[index(j)] = -median(column_.data() + j * n, of_rows_);
     }
   }
-  [[nodiscard]] double row_scale(int i) const { return kernels::power_of_two(of_rows_[at(i)]); }
+  [[nodiscard]] double row_scale(int i) const { return kernels::power_of_two(of_rows_[index(i)]); }
   [[nodiscard]] double column_scale(int j) const {
-    return kernels::power_of_two(of_columns_[at(j)]);
+    return kernels::power_of_two(of_columns_[index(j)]);
   }
 
  private:
@@ -86,11 +85,11 @@ void accumulate(const std::vector<int>& rows, const std::vector<int>& terms,
   const auto block = [&](const int* row, auto count) {
     constexpr int kCount = decltype(count)::value;
     Doubled sum[kCount];
-    for (int r = 0; r < kCount; ++r) sum[r] = sums[at(row[r])];
+    for (int r = 0; r < kCount; ++r) sum[r] = sums[index(row[r])];
     for (const int t : terms) {
       for (int r = 0; r < kCount; ++r) sum[r] = step(sum[r], row[r], t);
     }
-    for (int r = 0; r < kCount; ++r) sums[at(row[r])] = sum[r];
+    for (int r = 0; r < kCount; ++r) sums[index(row[r])] = sum[r];
   };
   std::size_t r = 0;
   for (; r + 4 <= rows.size(); r += 4) block(rows.data() + r, std::integral_constant<int, 4>());
@@ -109,18 +108,18 @@ struct Unknown {
 /// are numbers, and free ones that a singular block leaves are differences.
 class Path {
  public:
-  explicit Path(const Box& box) : box_(box), base_(at(box.order)) {
+  explicit Path(const Box& box) : box_(box), base_(index(box.order)) {
     for (int i = 0; i < box.order; ++i) start(i);
     split_singular();
     scale();
     std::vector<int> rows(unknowns_.size()), away;
     std::iota(rows.begin(), rows.end(), 0);
     for (int j = 0; j < box.order; ++j) {
-      if (base_[at(j)] != 0.0) away.push_back(j);
+      if (base_[index(j)] != 0.0) away.push_back(j);
     }
-    for (const Unknown& u : unknowns_) constant_.emplace_back(box.vector[at(u.index)]);
+    for (const Unknown& u : unknowns_) constant_.emplace_back(box.vector[index(u.index)]);
     accumulate(rows, away, constant_, [&](const Doubled& sum, int a, int j) {
-      return sum + kernels::product_of(box.entry(unknowns_[at(a)].index, j), base_[at(j)]);
+      return sum + kernels::product_of(box.entry(unknowns_[index(a)].index, j), base_[index(j)]);
     });
     for (std::size_t a = 0; a < unknowns_.size(); ++a) {
       constant_[a] = kernels::times_power(constant_[a], unknowns_[a].sign * row_scale_[a]);
@@ -153,14 +152,14 @@ class Path {
   BoxEnd follow(const std::vector<double>& cover, const Effort& effort, std::vector<double>& z) {
     constexpr bool kDoubled = sizeof(Number) > sizeof(double);
     const int m = order();
-    std::vector<double> memory(at(kernels::box_lemke_workspace(m, kDoubled)));
+    std::vector<double> memory(index(kernels::box_lemke_workspace(m, kDoubled)));
     std::vector<double> high, low, widths, covers;
     for (int a = 0; a < m; ++a) {
-      const Unknown& u = unknowns_[at(a)];
-      high.push_back(constant_[at(a)].hi);
-      low.push_back(constant_[at(a)].lo);
+      const Unknown& u = unknowns_[index(a)];
+      high.push_back(constant_[index(a)].hi);
+      low.push_back(constant_[index(a)].lo);
       widths.push_back(u.width);
-      covers.push_back(u.free ? 0.0 : row_scale_[at(a)] * cover[at(u.index)]);
+      covers.push_back(u.free ? 0.0 : row_scale_[index(a)] * cover[index(u.index)]);
     }
     kernels::BoxLemkeJob job{m,
                              matrix_.data(),
@@ -179,38 +178,38 @@ class Path {
     if (end != BoxEnd::solution) return end;
     const kernels::SingleLane lane;
     const kernels::BoxLemke<kernels::SingleLane, Number> lemke(lane, m, memory.data());
-    const auto width = [&](int a) { return unknowns_[at(a)].width; };
-    std::vector<Doubled> x(at(m));
-    for (int a = 0; a < m; ++a) x[at(a)] = clamped(a, Doubled(lemke.solution(a, width)));
+    const auto width = [&](int a) { return unknowns_[index(a)].width; };
+    std::vector<Doubled> x(index(m));
+    for (int a = 0; a < m; ++a) x[index(a)] = clamped(a, Doubled(lemke.solution(a, width)));
     refine(lemke, x);
     z = base_;
     for (int a = 0; a < m; ++a) {
-      const Unknown& u = unknowns_[at(a)];
-      const double step = x[at(a)].hi * column_scale_[at(a)];
-      const bool turned = !u.free && u.width < kInfinity && x[at(a)].hi == u.width;
+      const Unknown& u = unknowns_[index(a)];
+      const double step = x[index(a)].hi * column_scale_[index(a)];
+      const bool turned = !u.free && u.width < kInfinity && x[index(a)].hi == u.width;
       if (turned) {
-        z[at(u.index)] = u.sign > 0.0 ? box_.upper[at(u.index)] : box_.lower[at(u.index)];
+        z[index(u.index)] = u.sign > 0.0 ? box_.upper[index(u.index)] : box_.lower[index(u.index)];
       } else if (step != 0.0) {
-        z[at(u.index)] += u.sign * step;
+        z[index(u.index)] += u.sign * step;
       }
     }
     for (int i = 0; i < box_.order; ++i) {
-      z[at(i)] = std::min(std::max(z[at(i)], box_.lower[at(i)]), box_.upper[at(i)]);
+      z[index(i)] = std::min(std::max(z[index(i)], box_.lower[index(i)]), box_.upper[index(i)]);
     }
     return end;
   }
 
  private:
   void start(int i) {
-    const double low = box_.lower[at(i)], high = box_.upper[at(i)];
+    const double low = box_.lower[index(i)], high = box_.upper[index(i)];
     const bool has_low = low > -kInfinity, has_high = high < kInfinity;
     if (!has_low && !has_high) {
-      base_[at(i)] = 0.0;
+      base_[index(i)] = 0.0;
       unknowns_.push_back({i, 1.0, kInfinity, true});
       return;
     }
     const bool from_low = has_low && (!has_high || std::fabs(low) <= std::fabs(high));
-    base_[at(i)] = from_low ? low : high;
+    base_[index(i)] = from_low ? low : high;
     if (low == high) return;
     unknowns_.push_back(
         {i, from_low ? 1.0 : -1.0, has_low && has_high ? high - low : kInfinity, false});
@@ -233,7 +232,7 @@ class Path {
       }
     }
     kernels::scale_rows_of_block(lane, f, block.data());
-    std::vector<int> columns(at(f));
+    std::vector<int> columns(index(f));
     std::vector<double> factors = block;
     const int rank = kernels::rank_of_block(lane, f, factors.data(), columns.data());
     if (rank == f) return;
@@ -241,12 +240,12 @@ class Path {
     std::sort(kept.begin(), kept.end());
     factors.clear();
     for (const int a : kept) {
-      for (const int b : kept) factors.push_back(block[at(a) * at(f) + at(b)]);
+      for (const int b : kept) factors.push_back(block[index(a) * index(f) + index(b)]);
     }
     if (kernels::rank_of_block(lane, rank, factors.data(), columns.data()) < rank) kept.clear();
     for (int a = 0; a < f; ++a) {
       if (std::binary_search(kept.begin(), kept.end(), a)) continue;
-      Unknown& own = unknowns_[free[at(a)]];
+      Unknown& own = unknowns_[free[index(a)]];
       own.free = false;
       const int index = own.index;
       unknowns_.push_back({index, -1.0, kInfinity, false});
@@ -256,34 +255,35 @@ class Path {
   /// Powers of two that bring most entries to one; widths are in those of their columns.
   void scale() {
     const int m = order();
-    std::vector<double> matrix(at(m) * at(m));
+    std::vector<double> matrix(index(m) * index(m));
     for (int a = 0; a < m; ++a) {
       for (int b = 0; b < m; ++b) {
-        matrix[at(a) * at(m) + at(b)] = unknowns_[at(a)].sign * unknowns_[at(b)].sign *
-                                        box_.entry(unknowns_[at(a)].index, unknowns_[at(b)].index);
+        matrix[index(a) * index(m) + index(b)] =
+            unknowns_[index(a)].sign * unknowns_[index(b)].sign *
+            box_.entry(unknowns_[index(a)].index, unknowns_[index(b)].index);
       }
     }
-    row_scale_.assign(at(m), 1.0);
-    column_scale_.assign(at(m), 1.0);
+    row_scale_.assign(index(m), 1.0);
+    column_scale_.assign(index(m), 1.0);
     const Exponents exponents(m, matrix);
     for (int a = 0; a < m; ++a) {
-      row_scale_[at(a)] = exponents.row_scale(a);
-      column_scale_[at(a)] = exponents.column_scale(a);
+      row_scale_[index(a)] = exponents.row_scale(a);
+      column_scale_[index(a)] = exponents.column_scale(a);
     }
     for (int a = 0; a < m; ++a) {
       for (int b = 0; b < m; ++b) {
-        matrix[at(a) * at(m) + at(b)] *= row_scale_[at(a)] * column_scale_[at(b)];
+        matrix[index(a) * index(m) + index(b)] *= row_scale_[index(a)] * column_scale_[index(b)];
       }
-      unknowns_[at(a)].width /= column_scale_[at(a)];
+      unknowns_[index(a)].width /= column_scale_[index(a)];
     }
     matrix_ = std::move(matrix);
   }
 
   [[nodiscard]] double entry(int a, int b) const {
-    return matrix_[at(a) * unknowns_.size() + at(b)];
+    return matrix_[index(a) * unknowns_.size() + index(b)];
   }
   [[nodiscard]] Doubled clamped(int a, const Doubled& x) const {
-    const Unknown& u = unknowns_[at(a)];
+    const Unknown& u = unknowns_[index(a)];
     if (u.free) return x;
     if (!(x > Doubled(0.0))) return Doubled(0.0);
     return x < Doubled(u.width) ? x : Doubled(u.width);
@@ -296,30 +296,30 @@ class Path {
     std::vector<int> held, basic, used, left;
     double size = 0.0;
     for (int k = 0; k < m; ++k) {
-      size = std::max(size, std::fabs(constant_[at(k)].hi));
+      size = std::max(size, std::fabs(constant_[index(k)].hi));
       if (lemke.holds(k)) held.push_back(k);
       if (lemke.has_x(k)) basic.push_back(k);
     }
-    std::vector<Doubled> rest(at(m));
+    std::vector<Doubled> rest(index(m));
     for (int round = 0; round < kernels::kBoxRefinements; ++round) {
       used.clear();
       left.clear();
       for (int b = 0; b < m; ++b) {
-        if (x[at(b)].hi != 0.0) used.push_back(b);
+        if (x[index(b)].hi != 0.0) used.push_back(b);
       }
-      for (const int k : held) rest[at(k)] = constant_[at(k)];
+      for (const int k : held) rest[index(k)] = constant_[index(k)];
       accumulate(held, used, rest,
-                 [&](const Doubled& sum, int k, int b) { return sum + x[at(b)] * entry(k, b); });
+                 [&](const Doubled& sum, int k, int b) { return sum + x[index(b)] * entry(k, b); });
       double most = 0.0;
       for (const int k : held) {
-        most = std::max(most, std::fabs(rest[at(k)].hi));
-        if (rest[at(k)].hi != 0.0) left.push_back(k);
+        most = std::max(most, std::fabs(rest[index(k)].hi));
+        if (rest[index(k)].hi != 0.0) left.push_back(k);
       }
       if (most <= kernels::kBoxRefined * size) return;
       accumulate(basic, left, x, [&](const Doubled& own, int a, int k) {
-        return own - Doubled(lemke.response(a, k)) * rest[at(k)].hi;
+        return own - Doubled(lemke.response(a, k)) * rest[index(k)].hi;
       });
-      for (const int a : basic) x[at(a)] = clamped(a, x[at(a)]);
+      for (const int a : basic) x[index(a)] = clamped(a, x[index(a)]);
     }
   }
 
@@ -405,24 +405,26 @@ Expansion::Expansion(const certificate::BoxedLcpData& problem) : problem_(proble
   const int f = static_cast<int>(rows_.size());
   const int m = n + 2 * f;
   box_.order = m;
-  box_.matrix.assign(at(m) * at(m), 0.0);
+  box_.matrix.assign(index(m) * index(m), 0.0);
   box_.vector.assign(problem.vector, problem.vector + n);
   box_.lower.assign(problem.lower, problem.lower + n);
   box_.upper.assign(problem.upper, problem.upper + n);
-  for (auto* array : {&box_.vector, &box_.lower}) array->resize(at(m), 0.0);
-  box_.upper.resize(at(m), kInfinity);
-  const auto entry = [&](int i, int j) -> double& { return box_.matrix[at(i) * at(m) + at(j)]; };
+  for (auto* array : {&box_.vector, &box_.lower}) array->resize(index(m), 0.0);
+  box_.upper.resize(index(m), kInfinity);
+  const auto entry = [&](int i, int j) -> double& {
+    return box_.matrix[index(i) * index(m) + index(j)];
+  };
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
       entry(i, j) = problem.matrix[static_cast<long>(i) * n + j];
     }
-    for (int k = 0; k < f; ++k) entry(i, n + k) = -entry(i, rows_[at(k)]);
+    for (int k = 0; k < f; ++k) entry(i, n + k) = -entry(i, rows_[index(k)]);
   }
   for (int k = 0; k < f; ++k) {
-    const int i = rows_[at(k)], minus = n + k, slide = n + f + k;
-    box_.lower[at(i)] = 0.0;
-    box_.upper[at(i)] = kInfinity;
-    box_.vector[at(minus)] = -problem.vector[i];
+    const int i = rows_[index(k)], minus = n + k, slide = n + f + k;
+    box_.lower[index(i)] = 0.0;
+    box_.upper[index(i)] = kInfinity;
+    box_.vector[index(minus)] = -problem.vector[i];
     for (int j = 0; j < n + f; ++j) entry(minus, j) = -entry(i, j);
     entry(i, slide) = entry(minus, slide) = 1.0;
     entry(slide, i) = entry(slide, minus) = -1.0;
@@ -435,10 +437,10 @@ void Expansion::contract(const std::vector<double>& expanded, double* z) const {
   const int f = static_cast<int>(rows_.size());
   std::copy_n(expanded.begin(), n, z);
   for (int k = 0; k < f; ++k) {
-    const int i = rows_[at(k)];
-    const double plus = expanded[at(i)], minus = expanded[at(n + k)];
+    const int i = rows_[index(k)];
+    const double plus = expanded[index(i)], minus = expanded[index(n + k)];
     const double limit = problem_.friction[i] * z[problem_.index(i)];
-    z[i] = kernels::friction_of(plus, minus, expanded[at(n + f + k)], limit);
+    z[i] = kernels::friction_of(plus, minus, expanded[index(n + f + k)], limit);
   }
 }
 
@@ -456,7 +458,7 @@ Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,
                    const Ended* ended) {
   Path path(box);
   Search search(effort, certify);
-  const std::vector<double> cover(at(box.order), 1.0);
+  const std::vector<double> cover(index(box.order), 1.0);
   if (ended != nullptr) {
     path.add_pivots(ended->pivots);
     if (ended->z == nullptr) {
@@ -479,7 +481,7 @@ Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,
 Found follow_other_paths(const Box& box, const Effort& effort, const Certify& certify, int count) {
   Path path(box);
   Search search(effort, certify);
-  std::vector<double> cover(at(box.order));
+  std::vector<double> cover(index(box.order));
   std::uint64_t state = 0x9e3779b97f4a7c15ULL;
   for (int k = 0; k < count; ++k) {
     for (double& d : cover) {  // a linear congruence is random enough for directions
@@ -494,40 +496,40 @@ Found follow_other_paths(const Box& box, const Effort& effort, const Certify& ce
 }
 
 LinearRows linear_rows(const Box& box) {
-  LinearRows rows{std::vector<double>(at(box.order), -kInfinity),
-                  std::vector<double>(at(box.order), kInfinity)};
+  LinearRows rows{std::vector<double>(index(box.order), -kInfinity),
+                  std::vector<double>(index(box.order), kInfinity)};
   for (int i = 0; i < box.order; ++i) {
-    const double q = box.vector[at(i)];
-    if (box.upper[at(i)] == kInfinity) rows.lower[at(i)] = -q;
-    if (box.lower[at(i)] == -kInfinity) rows.upper[at(i)] = -q;
+    const double q = box.vector[index(i)];
+    if (box.upper[index(i)] == kInfinity) rows.lower[index(i)] = -q;
+    if (box.lower[index(i)] == -kInfinity) rows.upper[index(i)] = -q;
   }
   return rows;
 }
 
 bool margin_is_no_noise(const Box& box, const std::vector<double>& y) {
-  std::vector<double> unit(at(box.order), 1.0);
+  std::vector<double> unit(index(box.order), 1.0);
   double most = 0.0;
   for (int i = 0; i < box.order; ++i) {
     double row = 0.0;
     for (int j = 0; j < box.order; ++j) row = std::max(row, std::fabs(box.entry(i, j)));
-    if (row > 0.0) unit[at(i)] = row;
-    most = std::max(most, std::fabs(box.vector[at(i)]) / unit[at(i)]);
+    if (row > 0.0) unit[index(i)] = row;
+    most = std::max(most, std::fabs(box.vector[index(i)]) / unit[index(i)]);
   }
   // y'(M z + q) over the box is at most this.
   double highest = 0.0, noise = 0.0;
   for (int j = 0; j < box.order; ++j) {
     double pull = 0.0, size = 0.0;
     for (int i = 0; i < box.order; ++i) {
-      pull += box.entry(i, j) * y[at(i)];
-      size += std::fabs(box.entry(i, j) * y[at(i)]);
+      pull += box.entry(i, j) * y[index(i)];
+      size += std::fabs(box.entry(i, j) * y[index(i)]);
     }
     if (std::fabs(pull) <= certificate::noise_floor(box.order) * size) continue;
-    const double bound = pull > 0.0 ? box.upper[at(j)] : box.lower[at(j)];
+    const double bound = pull > 0.0 ? box.upper[index(j)] : box.lower[index(j)];
     if (std::isfinite(bound)) highest += pull * bound;
   }
   for (int i = 0; i < box.order; ++i) {
-    highest += box.vector[at(i)] * y[at(i)];
-    noise += std::fabs(y[at(i)]) * unit[at(i)] * most * kernels::kLcpNoise;
+    highest += box.vector[index(i)] * y[index(i)];
+    noise += std::fabs(y[index(i)]) * unit[index(i)] * most * kernels::kLcpNoise;
   }
   return highest + noise < 0.0;
 }

@@ -2,36 +2,36 @@
 
 #include <algorithm>
 
+#include "core/index.hpp"
+
 namespace carom::boxed {
 
 namespace {
 
 using kernels::kInfinity;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 TreeProgram::TreeProgram(const certificate::BoxedLcpData& problem)
-    : problem_(problem), limit_row_(at(problem.order), -1) {
+    : problem_(problem), limit_row_(index(problem.order), -1) {
   const int n = problem.order;
   matrix.assign(problem.matrix, problem.matrix + static_cast<long>(n) * n);
   int rows = n;
   for (int i = 0; i < n; ++i) {
     const int j = problem.index(i);
     if (j < 0) continue;
-    limit_row_[at(i)] = rows;
+    limit_row_[index(i)] = rows;
     rows += 2;
     for (const double sign : {-1.0, 1.0}) {
-      matrix.resize(matrix.size() + at(n), 0.0);
-      double* row = matrix.data() + (matrix.size() - at(n));
+      matrix.resize(matrix.size() + index(n), 0.0);
+      double* row = matrix.data() + (matrix.size() - index(n));
       row[i] = 1.0;
       row[j] = sign * problem.friction[i];
     }
   }
-  cost.assign(at(n), 0.0);
-  for (auto* values : {&row_lower, &row_upper}) values->assign(at(rows), 0.0);
-  for (auto* values : {&column_lower, &column_upper}) values->assign(at(n), 0.0);
+  cost.assign(index(n), 0.0);
+  for (auto* values : {&row_lower, &row_upper}) values->assign(index(rows), 0.0);
+  for (auto* values : {&column_lower, &column_upper}) values->assign(index(n), 0.0);
 }
 
 int TreeProgram::sides(int k) const {
@@ -47,17 +47,17 @@ void TreeProgram::set(const std::vector<signed char>& fixed, double bound) {
     const bool rubs = is_friction(i);
     const double low = rubs ? -kInfinity : problem_.lower[i];
     const double high = rubs ? kInfinity : problem_.upper[i];
-    const signed char own = fixed[at(i)];
+    const signed char own = fixed[index(i)];
     const bool at_low = own == side::kLower, at_high = own == side::kUpper;
     const double zero = -problem_.vector[i];
-    column_lower[at(i)] = at_high && !rubs ? high : low > -kInfinity ? low : -bound;
-    column_upper[at(i)] = at_low && !rubs ? low : high < kInfinity ? high : bound;
+    column_lower[index(i)] = at_high && !rubs ? high : low > -kInfinity ? low : -bound;
+    column_upper[index(i)] = at_low && !rubs ? low : high < kInfinity ? high : bound;
     const bool not_negative = own == side::kZero || at_low || (!rubs && high == kInfinity);
     const bool not_positive = own == side::kZero || at_high || (!rubs && low == -kInfinity);
-    row_lower[at(i)] = not_negative ? zero : -kInfinity;
-    row_upper[at(i)] = not_positive ? zero : kInfinity;
+    row_lower[index(i)] = not_negative ? zero : -kInfinity;
+    row_upper[index(i)] = not_positive ? zero : kInfinity;
     if (!rubs) continue;
-    const std::size_t most = at(limit_row(i)), least = most + 1;
+    const std::size_t most = index(limit_row(i)), least = most + 1;
     row_lower[most] = at_high ? 0.0 : -kInfinity;
     row_upper[most] = 0.0;
     row_lower[least] = 0.0;

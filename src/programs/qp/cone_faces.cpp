@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/index.hpp"
 #include "programs/qp/dense_cones.hpp"
 #include "programs/qp/kernels/qp_interior_proofs.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
@@ -27,8 +28,6 @@ constexpr int kShares = 30;  ///< halvings and doublings
 constexpr double kCertified = 1e-9;
 constexpr double kFlat = 0x1p-40;  ///< of a diagonal of P: what rounding makes of zero
 constexpr double kInsideFall = 1e-6;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// What the slack of a cone is held to.
 enum class Part { whole, line, apex };

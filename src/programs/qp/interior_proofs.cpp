@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/index.hpp"
 #include "programs/kernels/doubled.hpp"
 #include "programs/qp/kernels/qp_homogeneous_problem.hpp"
 
@@ -20,8 +21,6 @@ constexpr double kLongest = 0.25;       // correction, of a margin
 constexpr double kRounding = 0x1p-50;   // of a sum's terms
 constexpr double kSettled = 0x1p-46;    // of the largest multiplier, in place of zero
 constexpr int kCorrections = 3;
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// Equations M v = r in unknowns whose unit is what they may move by, and the shortest v.
 class Equations {

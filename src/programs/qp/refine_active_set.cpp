@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/index.hpp"
 #include "programs/kernels/doubled.hpp"
 #include "programs/qp/kernels/qp_homogeneous_problem.hpp"
 #include "programs/qp/kernels/qp_least_squares.hpp"
@@ -19,8 +20,6 @@ constexpr double kMet = 0x1p-51;      // of a condition's terms: rounding of the
 constexpr double kClear = 1e-6;       // of a cone's head: not on its boundary
 constexpr double kDependent = 1e-17;  // of a column
 constexpr double kNear = 1e-7;        // of the largest terms
-
-std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 /// Real: of the steps. What the conditions leave is always summed in doubled precision.
 template <class Real>

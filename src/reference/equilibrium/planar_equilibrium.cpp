@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Dense>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "equilibrium/planar_backends.hpp"
 #include "reference/equilibrium/planar_region.hpp"
@@ -17,9 +17,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The larger one, or NaN where either is.
 double worse(double a, double b) { return a != a || a > b ? a : b; }

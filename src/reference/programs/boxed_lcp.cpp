@@ -5,6 +5,7 @@
 
 #include <carom/certificate_boxed_lcp.hpp>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "programs/lcp/boxed_backends.hpp"
 #include "reference/programs/bland_simplex.hpp"
@@ -13,8 +14,6 @@
 namespace carom::reference {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A boxed LCP as an LCP of twice its order, as textbooks have it: an upper bound beside a lower
 /// one and a free unknown take a second unknown each, a friction row three.

@@ -7,6 +7,7 @@
 
 #include <carom/certificate_lcp.hpp>
 
+#include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "programs/lcp/backends.hpp"
 #include "reference/programs/bland_simplex.hpp"
@@ -281,7 +282,6 @@ Vector without_noise(const Matrix& matrix, const Vector& vector) {
 Vector farkas_vector(const Matrix& matrix, const Vector& vector, const Vector& clean,
                      double tolerance, double& residual) {
   const int n = static_cast<int>(vector.size());
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Vector zero = Vector::Zero(n), least = -clean, none = Vector::Constant(n, kInfinity);
   const certificate::LpData lp{n,           n,           zero.data(), matrix.data(), least.data(),
                                none.data(), zero.data(), none.data()};

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
+#include "core/constants.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 
 namespace carom::reference {
@@ -16,7 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kProof = 1e-9;
 
 }  // namespace

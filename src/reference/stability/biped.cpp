@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "core/constants.hpp"
 
 namespace carom::reference::biped {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double sign_of(char letter) { return letter == 'P' ? 1.0 : (letter == 'N' ? -1.0 : 0.0); }
 

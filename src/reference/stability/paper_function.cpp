@@ -1,13 +1,11 @@
 #include <cmath>
-#include <limits>
 
+#include "core/constants.hpp"
 #include "reference/stability/biped.hpp"
 
 namespace carom::reference::biped {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// V = p.q + v'Q v / 2.
 struct Function {
