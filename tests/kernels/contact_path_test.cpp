@@ -48,8 +48,9 @@ TEST_P(PathBody, SameOnEveryKindOfLanes) {
   for (int trial = 0; trial < 120; ++trial) {
     SCOPED_TRACE(trial);
     const int dimension = 2 + trial % 2;
-    const StepProblem step =
-        random_step(random, GetParam(), dimension, random.integer(1, 8), random.integer(4, 16));
+    // Of many contacts the corner is guessed.
+    const int m = trial % 10 < 8 ? random.integer(1, 8) : random.integer(16, 18);
+    const StepProblem step = random_step(random, GetParam(), dimension, m, random.integer(4, 16));
     expect_same_path(test::follow_path<double>(step, SingleLane{}),
                      test::follow_path<double>(step, Forwards{}));
     expect_same_path(test::follow_path<double>(step, SingleLane{}),

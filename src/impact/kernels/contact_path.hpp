@@ -66,7 +66,7 @@ class ContactPath : protected Events<Dim, Real, Lanes> {
   CAROM_HOST_DEVICE PathProgress begin(const Matrix& delassus, const double* u,
                                        const double* max_impulse, int attempt) {
     max_impulse_ = max_impulse;
-    choose_corner(u, attempt);
+    choose_corner(delassus, u, attempt);
     fill_tableau(delassus, u);
     const Real start = cover(attempt);
     const PathProgress progress = depart(start);

@@ -9,6 +9,9 @@
 /// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
 namespace carom::kernels::contact_path {
 
+inline constexpr int kFewestGuessedRows = 32;  // below, a guess saves few pivots
+inline constexpr int kGuessTurns = 2;
+
 template <int Dim, class Real, class Lanes>
 class Start : protected Corners<Dim, Real, Lanes> {
   using Base = Corners<Dim, Real, Lanes>;
@@ -21,7 +24,9 @@ class Start : protected Corners<Dim, Real, Lanes> {
   using Base::Base;
 
   /// Start: approaching contacts at lambda_max, the others at zero, all sliding against u_t.
-  CAROM_HOST_DEVICE void choose_corner(const double* u, int attempt) {
+  template <class Matrix>
+  CAROM_HOST_DEVICE void choose_corner(const Matrix& delassus, const double* u, int attempt) {
+    if (attempt == 0 && rows_ >= kFewestGuessedRows) return guess_corner(delassus, u);
     lanes_.for_each(m_, [&](int i) {
       const bool full = attempt == 0 ? u[i] < 0.0 : attempt == 1;
       int_at_.normal[i] = full && max_impulse_[i] < kInfinity ? kFull : kSeparate;
@@ -150,6 +155,76 @@ class Start : protected Corners<Dim, Real, Lanes> {
         at(row_of(i, 1 + slot), column) = sum;
       }
     }
+  }
+
+  /// Of many contacts few end at lambda_max. Some turns over the contacts, in which each takes the
+  /// impulse that its own velocity and bounds ask for, tell which, and where friction points. They
+  /// need not be right: the path leads from any corner to a solution. Rows of A stand for its
+  /// columns.
+  template <class Matrix>
+  CAROM_INLINE void guess_corner(const Matrix& delassus, const double* u) {
+    Real* const velocity = at_.x;
+    Real* const impulse = at_.pivot_row;
+    lanes_.for_each(rows_, [&](int i) {
+      velocity[i] = static_cast<Real>(u[i]);
+      impulse[i] = kReal0;
+    });
+    for (int turn = 0; turn < kGuessTurns; ++turn) {
+      for (int i = 0; i < m_; ++i) take_turn(delassus, i, velocity, impulse);
+    }
+    lanes_.for_each(m_, [&](int i) {
+      const bool full =
+          impulse[i] >= static_cast<Real>(max_impulse_[i]) && max_impulse_[i] < kInfinity;
+      int_at_.normal[i] = full ? kFull : kSeparate;
+      int_at_.tangent[i] = kCorner;
+      double along[kTangents];
+      bool pushes = false;
+      for (int c = 0; c < kTangents; ++c) {
+        along[c] = static_cast<double>(impulse[row_of(i, 1 + c)]);
+        pushes = pushes || along[c] != 0.0;
+      }
+      for (int c = 0; !pushes && c < kTangents; ++c) {
+        along[c] = -static_cast<double>(velocity[row_of(i, 1 + c)]);
+      }
+      int_at_.corner[i] = nearest_direction<Dim>(polygon_, along);
+    });
+  }
+
+  /// Contact i's impulse by its diagonal alone, friction in a circle.
+  template <class Matrix>
+  CAROM_INLINE void take_turn(const Matrix& delassus, int i, Real* velocity, Real* impulse) const {
+    const auto of = [&](int c, int k) {
+      return static_cast<Real>(entry(delassus, rows_, row_of(i, c), k));
+    };
+    Real normal = impulse[i];
+    if (of(0, i) > kReal0) normal = at_least_zero(normal - velocity[i] / of(0, i));
+    normal = smaller(normal, static_cast<Real>(max_impulse_[i]));
+    Real change[Dim];
+    change[0] = normal - impulse[i];
+    if (normal == kReal0 && change[0] == kReal0) return;
+    Real mobility = kReal0;
+    for (int c = 1; c < Dim; ++c) mobility = larger(mobility, of(c, row_of(i, c)));
+    Real square = kReal0;
+    for (int c = 1; c < Dim; ++c) {
+      const int row = row_of(i, c);
+      const Real slip = fused(of(0, row), change[0], velocity[row]);
+      change[c] = mobility > kReal0 ? impulse[row] - slip / mobility : kReal0;
+      square = fused(change[c], change[c], square);
+    }
+    const Real limit = mu(i) * normal;
+    Real part = Real(1);
+    if (square > limit * limit) {
+      part = limit / static_cast<Real>(square_root(static_cast<double>(square)));
+    }
+    for (int c = 1; c < Dim; ++c) change[c] = fused(part, change[c], -impulse[row_of(i, c)]);
+    lanes_.for_each(1, [&](int) {
+      for (int c = 0; c < Dim; ++c) impulse[row_of(i, c)] += change[c];
+    });
+    lanes_.for_each(rows_, [&](int k) {
+      Real sum = velocity[k];
+      for (int c = 0; c < Dim; ++c) sum = fused(of(c, k), change[c], sum);
+      velocity[k] = sum;
+    });
   }
 
   CAROM_INLINE int row_of(int contact, int c) const {

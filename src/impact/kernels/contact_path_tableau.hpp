@@ -411,10 +411,7 @@ class Tableau {
                                 ? given<ChangeKind::edge_given>(change, column)
                                 : given<ChangeKind::far_end_given>(change, column);
         entry = -before * change.inverse;
-        const Real* const __restrict factors = at_.factors + next * line;
-        for (int i = 0; i < line; i += kPadding) {
-          fused(Pack::load(factors + i), Pack(entry), Pack::load(to + i)).store(to + i);
-        }
+        add_multiple(line, Pack(entry), at_.factors + next * line, to);
         if (change.kind == ChangeKind::pivot) to[change.row] = entry;
       } else if (change.kind == ChangeKind::far_end) {
         apply<ChangeKind::far_end>(change, column, entry);
@@ -427,6 +424,26 @@ class Tableau {
       }
     }
     int_at_.applied[column] = kept_.count;
+  }
+
+  /// to += factor from, some registers at a time: nearly all of a late column's work.
+  template <class Pack>
+  CAROM_INLINE static void add_multiple(long line, Pack factor, const Real* __restrict from,
+                                        Real* __restrict to) {
+    constexpr int kAtOnce = 4;
+    constexpr int kTurn = kAtOnce * kPadding;
+    long i = 0;
+    for (; i + kTurn <= line; i += kTurn) {
+      Pack sum[kAtOnce];
+      for (int k = 0; k < kAtOnce; ++k) {
+        const long at = i + k * kPadding;
+        sum[k] = fused(Pack::load(from + at), factor, Pack::load(to + at));
+      }
+      for (int k = 0; k < kAtOnce; ++k) sum[k].store(to + i + k * kPadding);
+    }
+    for (; i < line; i += kPadding) {
+      fused(Pack::load(from + i), factor, Pack::load(to + i)).store(to + i);
+    }
   }
 
   /// A column as Start::fill_tableau has it.
