@@ -9,7 +9,7 @@
 /// Where the path begins: a corner of the bounds, the tableau there, and the covering vector.
 namespace carom::kernels::contact_path {
 
-inline constexpr int kFewestGuessedRows = 32;  // below, a guess saves few pivots
+inline constexpr int kFewestGuessedRows = 32;  // below, a guess pays little
 inline constexpr int kGuessTurns = 2;
 
 template <int Dim, class Real, class Lanes>
