@@ -28,7 +28,8 @@ def islands_of(rows: Rows, trees: np.ndarray, equalities: Equalities, states: in
 def free_directions(E: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of equalities E (k, e, nv) each Z of v = Z u, with orthonormal columns: the velocities that keep them. By
     their number: places, and Z of these."""
-    ranks, directions = _core.free_directions(np.ascontiguousarray(E), *E.shape[1:], _RANK)
+    _, rows, velocities = E.shape
+    ranks, directions = _core.free_directions(np.ascontiguousarray(E), rows, velocities, _RANK)
     found = []
     for rank in np.unique(ranks):
         which = np.flatnonzero(ranks == rank)
