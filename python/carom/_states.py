@@ -275,7 +275,7 @@ def _held(
     if not len(equalities):
         return equalities, found.v.copy(), np.zeros(len(found.v))
     stays, lost, share, speed = _core.hold_equalities(
-        found.M.parts(), found.v, equalities.E, equalities.state, equalities.unit, found.v.shape[1], *_FOLLOWS, _KEPT)  # fmt: skip
+        found.M.parts(), found.v, equalities.E, equalities.state, equalities.unit, found.M.nv, *_FOLLOWS, _KEPT)  # fmt: skip
     for i in np.flatnonzero((share > options.max_projected) & (speed > _PROJECTED_SPEED)):
         refuse_state(int(i), StateStatus.off_equalities, refuse(
             "qvel", f"{100 * share[i]:.3g} % of the energy off the model's active equalities",

@@ -190,7 +190,8 @@ class Start : protected Corners<Dim, Real, Lanes> {
     });
   }
 
-  /// Contact i's impulse by its diagonal alone, friction in a circle.
+  /// Sets the impulse of contact i as if no other contact changed: it stops the approach, and
+  /// friction stops the slip as far as mu times the normal impulse allows.
   template <class Matrix>
   CAROM_INLINE void take_turn(const Matrix& delassus, int i, Real* velocity, Real* impulse) const {
     const auto of = [&](int c, int k) {

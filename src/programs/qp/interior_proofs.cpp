@@ -199,7 +199,8 @@ bool completes_farkas(const QpShape& shape, const QpView<const double*>& view, d
       y[i] += unit[index(i)] * v[index(i)];
     }
   }
-  // Zeros in place of rounding, which alone in a column would be all of its sum.
+  // Multipliers that are only rounding become zeros: in a column without others, such a number
+  // would be its whole sum.
   for (int i = 0; i < shape.rows; ++i) {
     if (unit[index(i)] == most && magnitude(y[i]) <= kSettled * most) y[i] = 0.0;
   }

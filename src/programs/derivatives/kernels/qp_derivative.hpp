@@ -181,8 +181,7 @@ class QpDerivative {
 
   /// Modes from slacks and multipliers; true where one is another than before. nearer: also within
   /// the tolerance that which is nearer, none doubtful. by_slacks: held within the tolerance.
-  /// pressed: those that approach() ended
-  /// in. kept: as they are, but for what has the wrong sign.
+  /// pressed: those that approach() ended in. kept: as they are, but for what has the wrong sign.
   enum class Choice : int { doubted, nearer, by_slacks, pressed, kept };
   CAROM_HOST_DEVICE bool split(double tolerance, Choice choice);
   CAROM_HOST_DEVICE bool split_cone(int first, double tolerance, Choice choice);
