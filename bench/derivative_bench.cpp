@@ -21,8 +21,8 @@
 #include "support/random_problems.hpp"
 #include "support/random_qps.hpp"
 
-// What a derivative costs beside the forward call that it belongs to: whole calls in one thread,
-// with polish and certificate. A problem of runs is one step of one world.
+// What a derivative costs compared with the forward call that it belongs to: whole calls in one
+// thread, with polish and certificate. A problem of runs is one step of one world.
 namespace carom::bench {
 
 namespace {

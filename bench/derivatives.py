@@ -15,7 +15,7 @@ map: differences of fourth order with two steps, where these agree to 1e-7; else
 
     python bench/derivatives.py nimble [STEPS]
 
-The same beside Nimble, a fork of DART whose steps have analytic derivatives (nimblephysics 0.10; its bindings need NumPy
+The same compared with Nimble, a fork of DART whose steps have analytic derivatives (nimblephysics 0.10; its bindings need NumPy
 before 2), with states of boxes tossed in Nimble.
 
     python bench/derivatives.py runs [STEPS]

@@ -18,7 +18,7 @@
 #include "support_lps.hpp"
 
 // Each family where its batch lies in a GPU's memory and the results stay there ("cuda"), where
-// both lie in the host's ("cuda_host"), and on all cores of the machine beside it ("cpu"): whole
+// both lie in the host's ("cuda_host"), and on all cores of its machine ("cpu"): whole
 // calls of the library, wall time, 2^10 to 2^22 problems. "bytes" are those of the batch read once
 // and of the results written once.
 namespace carom::bench {

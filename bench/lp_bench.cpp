@@ -7,7 +7,7 @@
 #include "measure.hpp"
 #include "support_lps.hpp"
 
-// Support LPs, cold and warm, beside other codes.
+// Support LPs, cold and warm, compared with other codes.
 namespace carom::bench {
 
 namespace {

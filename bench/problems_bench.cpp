@@ -4,8 +4,8 @@
 #include "measure.hpp"
 #include "problem_sets.hpp"
 
-// sample_impacts on many different problems with few samples each, beside few with many: what a
-// data set of problems costs.
+// sample_impacts on many different problems with few samples each, compared with few with many:
+// what a data set of problems costs.
 namespace carom::bench {
 
 void add_problems_benchmarks() {

@@ -135,7 +135,7 @@ def main():
             times[name].append(max(seconds(solve, problems) - call, 1e-9))
             calls[name].append(call)
     results = []
-    # Beside carom's answers to the same programs, and beside its steps with true cones.
+    # Compared with carom's answers to the same programs, and with its steps with true cones.
     for form in ("contact_pyramids_n012", "contact_steps_n012"):
         for name in solvers:
             results.append({"name": f"qps/{form}/{name}", "time_unit": "s",

@@ -219,9 +219,9 @@ CAPTIONS = {
     "worlds": "Steps of worlds.",
     "stiffness": "Steps of worlds by stiffness.",
     "constraints": "Steps of worlds by the number of constraints.",
-    "motions": "Motions in time beside others' time steps.",
+    "motions": "Motions in time, compared with others' time steps.",
     "derivatives": "Derivatives, in calls of the forward function on the same problems; vjp in all inputs (kept: with checkpoints).",
-    "device": "Whole calls on a GPU, beside this machine's cores.",
+    "device": "Whole calls on a GPU, compared with this machine's cores.",
 }
 
 

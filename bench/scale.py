@@ -180,7 +180,7 @@ def finished(spec, where) -> int:
 
 
 def measured(*works) -> dict:
-    """CPU seconds of processes that do these at a time, and the memory that the largest takes beside ours."""
+    """CPU seconds of processes that do these at a time, and the memory that the largest takes in addition to ours."""
     begin = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     ended = [os.wait4(child, 0) for child in [forked(lambda work=work: work() or 0) for work in works]]

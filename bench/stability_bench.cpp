@@ -8,8 +8,9 @@
 #include "plain_stance.hpp"
 #include "support/stances.hpp"
 
-// Stances: events of motions a second, beside a plain simulation of the same motions, and points of
-// the paper's charts a second with all proofs, the share decided being what is called solved.
+// Stances: events of motions a second, compared with a plain simulation of the same motions, and
+// points of the paper's charts a second with all proofs, the share decided being what is called
+// solved.
 namespace carom::bench {
 
 namespace {
@@ -30,7 +31,7 @@ std::vector<Stance> grid(Stance (*stance)(double, double), double low, double hi
   return all;
 }
 
-/// Stances of Figure 2 that are held, unambiguous, without paradox and not beside the boundary.
+/// Stances of Figure 2 that are held, unambiguous, without paradox and not near the boundary.
 std::vector<Stance> moving() {
   std::vector<Stance> chosen;
   test::RandomStances random(7);

@@ -16,7 +16,7 @@ carom_header_dependency(Boost TARGET Boost::headers VERSION 1.70 TREE boost
   HASH SHA256=6478edfe2f3305127cffe8caf73ea0176c53769f4bf1585be237eb30798c3b8e)
 carom_header_dependency(Random123 TARGET carom_random123 TREE random123 PROBE Random123/philox.h
   URL https://github.com/DEShawResearch/random123.git TAG v1.14.0)
-# Inside a wheel nobody would find a library beside the module.
+# Inside a wheel a library next to the module would not be found.
 set(tbb_shared ON)
 if(CAROM_BUILD_PYTHON)
   set(tbb_shared OFF)

@@ -1,4 +1,4 @@
-# Other solvers of the same problems, measured beside carom where they are installed. Each found one
+# Other solvers of the same problems, measured next to carom where they are installed. Each found one
 # becomes a target carom_peer_<name>; the others are reported as absent.
 #   DART, BSD-2-Clause            libdart-dev              dart::lcpsolver::Lemke
 #   Siconos, Apache-2.0           libsiconos-numerics-dev  lcp_lexicolemke

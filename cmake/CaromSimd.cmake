@@ -1,7 +1,7 @@
 # One object library an instruction set from sources that are compiled with its flags and run where
 # the machine has it. CAROM_SIMD_ROOMS: those of src/cpu/simd.
 option(CAROM_NATIVE_ONLY
-  "Compile the code of this machine's instruction set alone; such a build runs nowhere else" OFF)
+  "Compile only the code of this machine's instruction set; such a build runs nowhere else" OFF)
 
 set(CAROM_INSTRUCTION_SETS all CACHE STRING
   "all, or native: this machine's and generic, which runs everywhere")
@@ -52,7 +52,7 @@ if(CAROM_LIGHT_SETS)
   set(light ${simd_sets})
   list(REMOVE_ITEM light ${CAROM_NATIVE_SET})
 endif()
-if(simd_sets MATCHES ";")  # it is for old machines alone, and a minute of the compiler less
+if(simd_sets MATCHES ";")  # it is only for old machines, and takes the compiler a minute
   list(APPEND light generic)
 endif()
 set(avx2_isa Avx2)

@@ -1,4 +1,4 @@
-# Run by CPack before it packs the staged files: what Debian's policy wants beside them.
+# Run by CPack before it packs the staged files: what Debian's policy asks for in addition.
 foreach(part ${CPACK_COMPONENTS_ALL})
   set(stage ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${part})
   string(TOUPPER ${part} part_in_capitals)

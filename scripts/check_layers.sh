@@ -81,7 +81,7 @@ grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+[<"][^>"]+' $files |
       ++arrows
       backends = rank[from] == rank["cpu"] && rank[to] == rank["cpu"] && from != to
       # The independent reference shares no mathematics with what it judges: it may include the
-      # contract, the plumbing in core, and the declarations of its entries, by which alone it is
+      # contract, the plumbing in core, and the declarations of its entries, by which only it is
       # called. Two texts of QPs are shared: what sets the rounding of a proof to zero before it is
       # judged, and the second opinion on cones without interior, which can only withdraw a claim.
       shares = (from == "reference" || to == "reference") && from != to && to != "types" &&

@@ -63,7 +63,7 @@ say "Compliant worlds"
 
 say ""
 say "In $out:"
-say "  <example>.svg   the sampled outcomes beside the simultaneous and sequential models"
+say "  <example>.svg   the sampled outcomes with the simultaneous and sequential models"
 say "  <example>.h5    the epsilon-net, kept samples and paths"
 say "  <example>.json  the summary; table.txt holds the table above"
 say "  <posture>.svg   contacts, friction cones and the region; inclined_block.svg, and"

@@ -2,7 +2,7 @@
 """Checks whether the gallery notices a wrong solver.
 
 Runs every script of docs/gallery as it is, then with each mutant of every solver that it calls: all floating-point
-numbers of the solver's answer multiplied by -1, by 2, by 0 (an answer of verdicts alone: all turned, all false).
+numbers of the solver's answer multiplied by -1, by 2, by 0 (an answer that has only verdicts: all turned, all false).
 Statuses, counts and modes stay, so that the answer still claims to be right. A script that passes with a mutant is a
 defect. Answers are kept between the runs of a script, so that a mutant costs what the script does with them.
 
@@ -51,7 +51,7 @@ def mutated(answer, factor):
 
 
 def wrong(answer, factor):
-    """The mutant of an answer, which may be verdicts alone."""
+    """The mutant of an answer, which may have only verdicts."""
     if isinstance(answer, (bool, np.bool_)) or (isinstance(answer, np.ndarray) and answer.dtype.kind == "b"):
         return np.logical_xor(answer, factor < 0.0) & (factor != 0.0)
     return mutated(answer, factor)

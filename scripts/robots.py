@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A table of robots from installed packages: how many states that a simulator leaves are taken, why the
-others are not, and how fast states become problems beside MuJoCo's own forward pass.
+others are not, and how fast states become problems compared with MuJoCo's own forward pass.
 
     scripts/robots.py [--states 60] [--rates] [NAME ...]"""
 
@@ -24,7 +24,7 @@ import carom  # noqa: E402
 
 
 def rates(model, qpos, qvel, seconds=1.0):
-    """States a second: MuJoCo's forward pass of positions, its kinematics and collisions alone, and ours,
+    """States a second: MuJoCo's forward pass of positions, only its kinematics and collisions, and ours,
     each of one thread, by processor time."""
     data = mujoco.MjData(model)
 

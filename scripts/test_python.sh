@@ -34,7 +34,7 @@ if [ ! -e "$work/ready" ]; then
   "${fetch[@]}" pandas xarray mujoco pyarrow zarr fsspec mypy 2>/dev/null || true
   "${fetch[@]}" pycddlib-standalone 2>/dev/null || true
   "${fetch[@]}" scipy 2>/dev/null || true
-  # Files of robots alone, a few megabytes: what else they would install is not needed.
+  # Only files of robots, a few megabytes: what else they would install is not needed.
   "${fetch[@]}" --no-deps playground gymnasium 2>/dev/null || true
 fi
 if [ "${1:-}" = --environment ]; then

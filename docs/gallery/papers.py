@@ -15,7 +15,7 @@ FIGURES = {
 
 
 def agree(what, found, expected, *, within=0.0, relative=0.0):
-    """Prints a number beside what the paper has or its formula gives, and asserts that they agree."""
+    """Prints a number next to what the paper has or its formula gives, and asserts that they agree."""
     found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
     print(f"{what}: {_shown(found)}, expected {_shown(expected)}")
     error = np.abs(found - expected)
@@ -34,7 +34,7 @@ ROWS = []
 
 
 def compare(where, what, theirs, ours, *, within=0.0, relative=0.0, reproduced=True, note=""):
-    """A number, word or statement (True) that the paper prints, beside ours, for docs/reference/published.md. Asserts that
+    """A number, word or statement (True) that the paper prints, next to ours, for docs/reference/published.md. Asserts that
     they agree, or where it is not `reproduced` that they differ by more than allowed; `note` says why."""
     number = not isinstance(theirs, (str, bool))
     if number:
@@ -50,7 +50,7 @@ def compare(where, what, theirs, ours, *, within=0.0, relative=0.0, reproduced=T
 
 
 def clock(where, what, theirs, ours=None, note=""):
-    """A time [s] that the paper prints for its machine, beside that of this one; None: not measured here."""
+    """A time [s] that the paper prints for its machine, next to that of this one; None: not measured here."""
     ROWS.append({"where": where, "what": what, "theirs": theirs, "ours": ours, "note": note, "clock": True})
 
 
@@ -124,7 +124,7 @@ def evolution(problem, planes, *, samples=2**14, paths=300):
         for put, (kind, _), name in zip((ax.set_xlabel, ax.set_ylabel), plane, names):
             put(f"{kind} velocity of {name} [m/s]")
         for limits, put in ((ax.get_xlim(), ax.set_xlim), (ax.get_ylim(), ax.set_ylim)):
-            if np.ptp(limits) < 1e-6:  # rounding alone
+            if np.ptp(limits) < 1e-6:  # only rounding
                 put(-0.1, 0.1)
     figure.tight_layout()
     return run, together, one_by_one

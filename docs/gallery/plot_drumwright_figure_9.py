@@ -60,7 +60,7 @@ agree("complementarity, greatest height [m]", highest(ran), 0.0, within=1e-6)
 
 # %%
 # The same of a particle in the block's place, which cannot turn: 100 single steps of arrays, a row where the gap is or
-# may be closed within the step. The paper does not say when a contact has a row; with rows where the gap is closed alone,
+# may be closed within the step. The paper does not say when a contact has a row; with rows only where the gap is closed,
 # it hops, too.
 
 STEP = 0.01

@@ -29,7 +29,7 @@ def name_of(row):
 
 
 def timed(call):
-    begin = time.process_time()  # of this process alone, whatever else the machine does
+    begin = time.process_time()  # only of this process, whatever else the machine does
     answer = call()
     return time.process_time() - begin, answer
 

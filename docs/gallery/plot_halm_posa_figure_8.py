@@ -20,7 +20,7 @@ compare("Figure 8", "first impact, 'beginning with t(s) of about 1' [s]", 1.0, f
 holds("it comes to rest", run.end[0, 0] == carom.motion.MotionEnd.rest)
 
 # %%
-# The two clocks: s runs with t while nothing hits, and through impacts alone while t stands.
+# The two clocks: s runs with t while nothing hits. During an impact only s runs and t stands still.
 
 state = run.state[0, 0]
 time = 0.002 * np.arange(len(state))

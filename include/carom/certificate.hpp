@@ -126,7 +126,7 @@ CAROM_INLINE V spatial_contact_residual(const kernels::FrictionPolygon& polygon,
   };
   const int k = polygon.count;
   V gamma = zero;
-  // The direction nearest to lambda_t, the two beside it, and their indices.
+  // The direction nearest to lambda_t, its two neighbours, and their indices.
   V nearest = zero;
   V next = V(1.0);
   V previous = V(static_cast<double>(k - 1));

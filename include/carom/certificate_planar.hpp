@@ -106,7 +106,7 @@ class PlanarProof {
         known = known && first == first && second == second;
         most = first > most ? first : most;
         most = second > most ? second : most;
-        // Implied by the two edges, unless rounding lost the normal beside a huge friction.
+        // Implied by the two edges, unless rounding lost the normal next to a huge friction.
         most = outward * normal_turn > most ? outward * normal_turn : most;
         across += contacts_.length_of(i) * b;
         over -= contacts_.length_of(i) * a;

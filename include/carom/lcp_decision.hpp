@@ -24,7 +24,7 @@ std::vector<LcpDecision> decide_lcp(const LcpBatch& batch,
 std::vector<LcpDecision> decide_boxed_lcp(const BoxedLcpBatch& batch,
                                           const LcpDecisionSettings& settings = {});
 
-/// Checks a tree from the problem alone. Returns the largest residual of its leaves
+/// Checks a tree against the problem only. Returns the largest residual of its leaves
 /// (certificate::LpCertificate::farkas_residual); infinity if a branch lacks a side or a vector
 /// proves nothing. matrix: [n, n], vector: [n].
 double lcp_tree_residual(int order, const double* matrix, const double* vector,

@@ -79,7 +79,7 @@ def _exam(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--solver", action="append", default=[], metavar="MODULE:FUNCTION",
         help="takes a carom.exam.Problem, returns impulses or None; repeatable",
     )  # fmt: skip
-    parser.add_argument("--compare", action="store_true", help="beside carom's own solvers and those of simulators")
+    parser.add_argument("--compare", action="store_true", help="next to carom's own solvers and those of simulators")
     parser.add_argument("--problems", type=int, metavar="N", help="of each group (200; of a file: all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--group", action="append", help="only this group; repeatable")

@@ -93,14 +93,14 @@ ABOUT: dict[str, tuple[str, str, str, str]] = {
     ),
     "tosses": (
         "A row is a measured impact of an acrylic cube on a floor at one or two of its corners, cut out of 570 tosses (DAIRLab/contact-nets, "
-        "data/tosses_processed; Pfrommer, Halm, Posa: ContactNets, CoRL 2020) by `examples/cube_tosses.py`. Beside what was measured are sets of "
+        "data/tosses_processed; Pfrommer, Halm, Posa: ContactNets, CoRL 2020) by `examples/cube_tosses.py`. In addition to what was measured there are sets of "
         "outcomes for six choices of restitution e and friction mu, with the verdict whether the measurement is inside: `inelastic` e = 0, mu = 0.18; `reported` e = 0.125, "
         "mu = 0.18; `wide_low` e 0..0.2, mu 0.1..0.3; `point` e = 0.28, mu = 0.16; `interval` e 0.24..0.34, mu 0.13..0.20; `wide` e 0.2..0.4, mu 0.1..0.2. "
         "`velocity_after` are random outcomes of `interval`. Three models with one outcome, inelastic with mu = 0.18: `simultaneous`, and one corner after the other, "
         "`lowest_first`, `lowest_last`. Distances are |.|_M over |v-|_M. Rows are in the order of tosses; a contact that is absent has rows of zeros.",
         """    rows = carom.data.Rows(DIR, "train").batch(range(100))
     (rows["interval/distance"] < 0.03).mean()         # share that restitution 0.24..0.34, friction 0.13..0.20 explain""",
-        "The measurements: BSD-3-Clause, Copyright (c) 2020, Dynamic Autonomy and Intelligent Robotics Lab; `LICENSE` beside this card goes wherever they go. The rest: "
+        "The measurements: BSD-3-Clause, Copyright (c) 2020, Dynamic Autonomy and Intelligent Robotics Lab; `LICENSE` next to this card must be passed on with them. The rest: "
         + _OURS,
         "Impacts that rigid corners do not explain were not kept. *not reached* (0) is no proof, *outside proven* (2) is one; `resolution` says how far apart samples are. Errors of the cube's "
         "shape are shared by all rows and are not in `measured_covariance`.",

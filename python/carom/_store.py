@@ -18,7 +18,7 @@ from ._optional import needed
 
 
 def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
-    """write(a file beside) -> on disk -> renamed -> the rename on disk."""
+    """write(a file next to it) -> on disk -> renamed -> the rename on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for last in (False, False, True):
         # host and process do not name one writer: containers may share both, threads do

@@ -180,7 +180,7 @@ bool Parametrisation::image(const Piece& piece, const Point& point, int choice, 
   for (std::size_t i = 0; i < 3; ++i) {
     const Foot& own = foot[i];
     const Point h = {piece.sign[i] * (r[0] - own.at[0]), piece.sign[i] * (r[1] - own.at[1])};
-    // r = x_i is no point of P: there all horizontal forces vanish, and beside it rounding of r
+    // r = x_i is no point of P: there all horizontal forces vanish, and near it rounding of r
     // turns their directions.
     if (!(std::hypot(h[0], h[1]) > 1e-5 * extent)) return false;
     double low = 0.0;

@@ -345,7 +345,7 @@ class ThreeContacts {
       const Point d = {directions[2 * j], directions[2 * j + 1]};
       Sample best{};
       if (!from_forces(d, answers.forces.data() + 9 * j, best)) continue;
-      // Rounding of the forces may put r beside an edge of P, where no force has its direction.
+      // Rounding of the forces may put r off an edge of P, where no force has its direction.
       const Point x = shifted({best.image})[0];
       if (d[0] * x[0] + d[1] * x[1] > answers.upper.data()[j] + 1e-10 * map_.extent) continue;
       const Point image = shifted({best.image})[0];

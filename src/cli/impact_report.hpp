@@ -13,7 +13,7 @@ namespace carom::cli {
 std::string run_report(const run::ImpactRun& run, bool verbose);
 /// One line per run.
 std::string runs_table(const std::vector<run::ImpactRun>& runs);
-/// Outcomes of the other models beside the range of the sampled set.
+/// Outcomes of the other models compared with the range of the sampled set.
 std::string models_report(const run::ImpactRun& run);
 /// Outcomes of models that bounce, and how far from the set; empty without.
 std::string bounces_report(const run::ImpactRun& run);

@@ -6,7 +6,7 @@
 
 namespace carom::cli {
 
-/// The command line that every document names as its origin, beside version and commit.
+/// The command line that every document names as its origin, with version and commit.
 void set_origin(const std::string& command_line);
 
 /// One document on standard output, lists of plain values on one line each. Objects, or those of an

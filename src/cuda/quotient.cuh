@@ -29,7 +29,7 @@ CAROM_INLINE double rough_inverse_root(double x) {
 #endif
 }
 
-/// 1 / b to the bit, from an estimate within some units of its last place. Where b has ones alone
+/// 1 / b to the bit, from an estimate within some units of its last place. Where b has only ones
 /// an estimate of a power of two, or a step of second order, would meet a tie.
 CAROM_INLINE double reciprocal_from(double estimate, double b) {
   const double odd = std::bit_cast<double>(std::bit_cast<std::uint64_t>(estimate) | 1U);

@@ -59,7 +59,8 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Page-locked host memory, which copies read and write beside a kernel; grows, losing contents.
+/// Page-locked host memory, which copies read and write while a kernel runs; grows, losing
+/// contents.
 class PinnedArray {
  public:
   PinnedArray() = default;

@@ -50,7 +50,7 @@ struct Arrangement {
   std::vector<double> length;
 };
 
-/// Planes beside those of the contacts' rows, each with those before it.
+/// Planes in addition to those of the contacts' rows, each with those before it.
 enum class Refinement : std::uint8_t {
   none,
   pairs,   ///< where two contacts approach equally fast, in units of their rows

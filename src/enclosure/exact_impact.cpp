@@ -18,7 +18,7 @@ constexpr int kMantissa = std::numeric_limits<double>::digits;
 /// An echelon of integer rows: each has a column where those after it have 0.
 class Echelon {
  public:
-  /// Whether the row is no combination of those so far; it then is one of them.
+  /// Whether the row is no combination of those so far; it is then added to them.
   bool add(Vector row) {
     for (const auto& [column, own] : rows_) {
       if (row[column] == 0) continue;
@@ -115,7 +115,7 @@ Integer solve_in_place(IntegerMatrix& system, bool* positive) {
     all_positive = all_positive && pivot == k && system(k, k) > 0;
     if (positive != nullptr) *positive = all_positive;
     if (pivot == n) return Integer(0);
-    if (pivot != k) {  // with another sign, so that the determinant stays
+    if (pivot != k) {  // negated, so that the determinant does not change
       for (std::size_t j = 0; j < system.columns; ++j) {
         std::swap(system(pivot, j), system(k, j));
         system(k, j) = -system(k, j);

@@ -29,7 +29,7 @@ enum class ContactFace : std::uint8_t {
   guarded_negative,  ///< the same where the guard may have ended it
   guarded_sticking,
   guarded_positive,
-  // Stores of speeds alone; their contacts approach more slowly than they did before, or:
+  // Only for stores of speeds; their contacts approach more slowly than they did before, or:
   fastest_negative,  ///< u_n < 0, u_t < 0, as fast as ever while it pushed
   fastest_sticking,
   fastest_positive,

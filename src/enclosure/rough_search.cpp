@@ -81,7 +81,8 @@ template <class Hand>
 void RoughSearch::pass_on(const RoughPoints& points, const Hand& hand) {
   const auto cross = [&](int k, const RoughPoint& p, const RoughPoint& q) {
     RoughPoint at = point(crossing(row_[static_cast<std::size_t>(k)], p.at, q.at, few()));
-    // Rounding gives it a side where the row is short beside its numbers; no cut would end that.
+    // Rounding gives it a side where the row is short relative to its numbers; no cut would end
+    // that.
     const std::uint32_t others = ~(1U << k);
     at.signs.above &= others;
     at.signs.below &= others;

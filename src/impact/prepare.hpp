@@ -39,7 +39,7 @@ class PreparedImpacts {
   int m_;
   int rows_;
   const ImpactBatch* batch_;
-  ImpactSettings settings_;        ///< law and vary alone
+  ImpactSettings settings_;        ///< only law and vary
   std::vector<double> inelastic_;  ///< zeros, [m]
   std::vector<std::uint8_t> valid_;
   std::vector<double> jacobian_, response_, delassus_, scale_, contact_velocity_, energy_,

@@ -95,7 +95,7 @@ void read_friction(const nlohmann::json& object, const std::string& where,
     }
     if (low != -kUnbounded || high != kUnbounded) {
       throw InvalidInput(
-          fmt::format("{}: lo[{}] and hi[{}] are given beside mu: must be null in a "
+          fmt::format("{}: lo[{}] and hi[{}] are given although mu is: must be null in a "
                       "friction row",
                       where, i, i));
     }
@@ -181,7 +181,7 @@ run::BoxedLcpProblem read_affine_vi(const nlohmann::json& object, const std::str
   if (object.contains("A")) {
     Matrix rows = read_matrix(object, "A", where);
     m = static_cast<std::size_t>(rows.rows);
-    if (m > 0) a = block(object, "A", m, v, where);  // none: a box alone
+    if (m > 0) a = block(object, "A", m, v, where);  // none: only a box
   }
   static_cast<AffineViSizes&>(batch) = {1, static_cast<int>(v), static_cast<int>(m)};
   batch.matrix = Buffer<double>::from(block(object, "M", v, v, where));

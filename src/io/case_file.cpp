@@ -298,7 +298,7 @@ std::string kind_of(const nlohmann::json& object, const std::string& where) {
                      "socp");
 }
 
-// single: nothing beside it in the file, which messages then call it by.
+// single: the only one in the file, whose name messages then use for it.
 run::CaseProblem case_of(const nlohmann::json& given, const std::filesystem::path& file,
                          std::size_t index, bool single) {
   std::string where = file.string();

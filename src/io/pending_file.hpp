@@ -6,7 +6,7 @@
 
 namespace carom::io {
 
-/// A file under construction. It is written under a hidden name beside its target and moved there
+/// A file under construction. It is written under a hidden name next to its target and moved there
 /// by `commit`; without it nothing remains and an existing target is untouched.
 class PendingFile {
  public:

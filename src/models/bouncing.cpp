@@ -91,7 +91,7 @@ Definition cube_two_corners() {
   Model model;
   model.name = "cube_two_corners";
   model.summary =
-      "measured impact of an acrylic cube at two corners, its centre of mass 6 mm beside the "
+      "measured impact of an acrylic cube at two corners, its centre of mass 6 mm away from the "
       "middle; it ended at (-1.019, 0.152, 0.268) m/s, (-0.315, 5.472, 1.130) rad/s";
   model.source = "toss 539 of DAIRLab/contact-nets, examples/data/cube_tosses";
   model.dimension = 3;

@@ -19,7 +19,7 @@ Names planar_velocities() { return {"xdot", "ydot", "omega"}; }
 Names pose() { return {"x", "y", "z", "qw", "qx", "qy", "qz"}; }
 Names spatial_velocities() { return {"xdot", "ydot", "zdot", "wx", "wy", "wz"}; }
 
-// Parameters that several scenarios share; those of models/definition.hpp stand beside them.
+// Parameters that several scenarios share; models/definition.hpp has others.
 Parameter mass_of(const std::string& meaning) { return positive("mass", "kg", 1.0, 1e6, meaning); }
 Parameter modulus(double value, const std::string& meaning) {
   return positive("modulus", "N/m2", value, 1e15, meaning);

@@ -37,16 +37,16 @@ std::string_view answer_word(const NeverAnswer& answer);
 /// Samples that an enclosure is compared with.
 inline constexpr std::int64_t kComparedSamples = 1 << 10;
 
-/// The enclosure of one problem beside its samples.
+/// The enclosure of one problem and its samples.
 struct EnclosedRun {
   ImpactEnclosure set;
   double filled = 0.0;      ///< filled_share of the samples' bounds
-  OutsideSamples samples;   ///< the kept samples of the run beside it
+  OutsideSamples samples;   ///< the stored samples of the run compared with it
   OutsideSamples followed;  ///< samples of events, the run's own or others
   std::vector<NeverAnswer> answers;
 };
 
-/// A measured outcome beside the set.
+/// A measured outcome compared with the set.
 struct JudgedRun {
   ImpactFloorArrays<Values> floor;
   ImpactJudgementArrays<Values> samples;

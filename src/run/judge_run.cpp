@@ -53,7 +53,7 @@ void take(const ImpactSizes& sizes, std::size_t p, const Table& from, auto& to) 
       to, from);
 }
 
-/// The nearest sample once more, alone.
+/// The nearest sample again, without the others.
 std::vector<double> path_of(const ImpactProblem& problem, ImpactSettings settings,
                             const ImpactJudgementArrays<Values>& nearest, Backend backend) {
   if (nearest.nearest_sample.front() < 0) return {};

@@ -25,7 +25,7 @@ std::vector<double> limits(const BoxedLcpProblem& box, const std::vector<double>
   return limit;
 }
 
-/// What the paths left open, decided: an answer, or a tree that proves that there is none.
+/// Decides what the paths left open: an answer, or a tree that proves that there is none.
 bool decide(const BoxedLcpProblem& box, const CaseSettings& settings, CaseAnswer& answer,
             Proof& farkas) {
   auto batch = allocate<BoxedLcpBatch>({1, box.order}, MemorySpace::host, !box.findex.empty());

@@ -11,7 +11,7 @@
 
 namespace carom::run {
 
-/// The word that stands beside a scenario's parameters for the step size h.
+/// The name of the step size h among a scenario's parameters.
 inline constexpr const char* kStepSizeName = "dt";
 
 /// Worlds of one shape, one step size and one number of steps, stepped by one call.

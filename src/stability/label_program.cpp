@@ -7,7 +7,7 @@ namespace carom::stability {
 namespace {
 
 constexpr double kMostSlack = 1.0;
-constexpr double kLeastSlack = 1e-7;  ///< beside which errors of the programme's answer are nothing
+constexpr double kLeastSlack = 1e-7;  ///< errors of the programme's answer are far smaller
 constexpr double kEnough = 1e-2;      ///< a slack that needs no improvement
 constexpr double kHopeless = -1e-3;   ///< a bound below which no slack is near 0
 constexpr double kTolerance = 1e-9;

@@ -157,7 +157,7 @@ class InelasticProgram {
   }
 
   /// Impacts of contact j from label (i, label): velocities between sliding along n and turning
-  /// about i, which stick within a part of that cone, and slip beside it.
+  /// about i, which stick inside a part of that cone and slip outside it.
   bool impacts(int i, int label) {
     const int j = 1 - i;
     const Side& side = s_.side[i];

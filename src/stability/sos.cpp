@@ -12,7 +12,7 @@ namespace {
 /// Shares of m V1 that are added to V2: more of it makes slips fall, less of it is left along n.
 constexpr double kShares[] = {0.0, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99, 0.999};
 constexpr double kLeastMargin = 1e-13;
-/// Of squares and multipliers: beside it errors of the method's answer are nothing.
+/// Of squares and multipliers: errors of the method's answer are negligible compared with it.
 constexpr double kSosDecided = 1e-7;
 constexpr double kSosTolerance = 1e-9;
 

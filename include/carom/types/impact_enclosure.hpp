@@ -153,7 +153,7 @@ struct ImpactDecision {
   ImpactEnclosure proof;  ///< of `never`: an enclosure without the event, for proves_enclosure
 };
 
-/// Samples beside an enclosure of their problem.
+/// Samples compared with an enclosure of their problem.
 struct OutsideSamples {
   std::int64_t compared = 0;  ///< terminated ones
   std::int64_t outside = 0;   ///< of these, by more than 1e-9 of the largest contact speed before

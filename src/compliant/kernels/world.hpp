@@ -12,7 +12,7 @@
 /// Many steps of one world of a scenario, in one thread of the host or the device.
 namespace carom::kernels {
 
-/// What a world keeps beside (q, v) and its impulses from one call to the next.
+/// What a world keeps in addition to (q, v) and its impulses from one call to the next.
 struct WorldRecord {
   std::int64_t iterations = 0;
   std::int64_t failed = 0;  ///< steps above the tolerance

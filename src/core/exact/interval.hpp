@@ -15,7 +15,7 @@ using Integer = boost::multiprecision::number<boost::multiprecision::cpp_int_bac
 
 inline constexpr unsigned kDigits = 128;
 
-/// x / 2^bits, down; the sign stands beside the digits, which a shift cuts.
+/// x / 2^bits, down; the sign is separate from the digits, which a shift cuts.
 inline Integer floor_shift(const Integer& x, unsigned bits) {
   if (x >= 0) return x >> bits;
   Integer size = (Integer(1) << bits) - 1;

@@ -48,7 +48,7 @@ __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::Impac
   return view;
 }
 
-/// Bytes that a mode table takes beside it, the longest of the problems'.
+/// Bytes that a mode table takes in addition, the longest of the problems'.
 inline std::size_t table_bytes(const ProblemArrays& problems) {
   return static_cast<std::size_t>(problems.table_reals) * sizeof(double) +
          static_cast<std::size_t>(problems.table_ints) * sizeof(int);

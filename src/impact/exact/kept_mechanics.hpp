@@ -49,7 +49,7 @@ class KeptMechanics {
   const F before, speed;  ///< kinetic energy and largest contact speed before the impact
   // NOLINTEND
 
-  /// The impulse at contact i that is rounding: a share of what this energy can give it alone.
+  /// The impulse at contact i that is rounding: a share of what this energy can give it at most.
   [[nodiscard]] const F& noise(std::size_t i) const { return noise_[i]; }
   /// The impulse at contact i by itself for a unit of its normal speed; 0 where there is none.
   [[nodiscard]] const F& impulse_of_speed(std::size_t i) const { return impulse_of_speed_[i]; }

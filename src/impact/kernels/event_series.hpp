@@ -8,7 +8,7 @@ namespace carom::kernels {
 
 /// Rules for cycles of events that repeat with a constant ratio.
 struct EventCycleRules {
-  static constexpr double kSameShape = 1e-8;      ///< of a cycle that repeats itself smaller
+  static constexpr double kSameShape = 1e-8;      ///< of a cycle that repeats at a smaller size
   static constexpr double kSameRounding = 1e-13;  ///< likewise, of the largest contact speed
   static constexpr double kSlowest = 0.999;       ///< ratio of cycles that are summed
   static constexpr double kSettled = 1e-11;  ///< of the largest contact speed: their limit is 0
@@ -32,8 +32,8 @@ class EventSeries : public EventCycleRules {
     cycle_ = 0;
   }
 
-  /// Takes the place of `add` for who counts himself: pieces of the stretch, and length since the
-  /// cycle began.
+  /// In place of `add`, for callers that count themselves: pieces of the stretch, and length since
+  /// the cycle began.
   CAROM_INLINE void resume(int events, double since) {
     events_ = events;
     since_mark_ = since;

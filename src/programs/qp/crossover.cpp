@@ -523,7 +523,7 @@ class Judgement {
       upper_[at(i)] = std::abs(view.upper[i]) <= least ? 0.0 : view.upper[i];
     }
   }
-  /// Bounds without those that are rounding beside the largest, rows in units of A.
+  /// Bounds without those that are rounding relative to the largest, rows in units of A.
   [[nodiscard]] const Doubles& lower() const { return lower_; }
   [[nodiscard]] const Doubles& upper() const { return upper_; }
 

@@ -45,7 +45,7 @@ class ActiveSet {
       most_terms = larger(most_terms, slack_[index(i)].size);
       most_dual = larger(most_dual, magnitude(y[i]));
     }
-    // Of slack and multiplier the one that is smaller beside the largest of its kind vanishes.
+    // Of slack and multiplier the one that is smaller relative to the largest of its kind vanishes.
     const auto is_open = [&](double slack, double dual) {
       return slack * most_dual >= dual * most_terms;
     };
@@ -98,7 +98,7 @@ class ActiveSet {
     }
     [[nodiscard]] bool is_near() const { return rest <= kNear * size; }
   };
-  /// Whether x, y are an answer but for what is small beside the largest numbers.
+  /// Whether x, y are an answer except for what is small relative to the largest numbers.
   [[nodiscard]] bool is_near() const { return balance_.is_near() && reach_.is_near(); }
 
   void take(int first, int size, Part part) {

@@ -13,7 +13,8 @@ constexpr double kLargest = 1e3;
 constexpr double kInterior = 1e-8;  ///< least eigenvalue of a proof inside, over its largest entry
 constexpr double kCorrected = 1e-13;  ///< what is left of its equations, likewise
 
-/// Solves sum_k <A_i, W A_k W> z_k = r_i: what r asks of a matrix, at least cost beside W^-1.
+/// Solves sum_k <A_i, W A_k W> z_k = r_i: what r asks of a matrix, at least cost in the metric of
+/// W^-1.
 class Weighted {
  public:
   Weighted(const BlockForm& form, const Numbers& weight)

@@ -266,7 +266,7 @@ LemkeOutcome lemke(const Matrix& matrix, const Vector& vector, double tolerance,
 
 namespace {
 
-/// q without what is rounding beside its largest entry, rows of M brought to one.
+/// q without what is rounding relative to its largest entry, rows of M brought to one.
 Vector without_noise(const Matrix& matrix, const Vector& vector) {
   constexpr double kNoise = 0x1p-40;
   Vector scaled = vector;

@@ -58,7 +58,7 @@ BlandOutcome solve_one(const certificate::LpData& lp, const LpSettings& settings
   const auto copy = [](const Eigen::VectorXd& from, double* to) {
     if (to != nullptr) std::copy(from.begin(), from.end(), to);
   };
-  // What rounding left in place of zeros, and beside bounds.
+  // What rounding left in place of zeros, and near bounds.
   for (Eigen::VectorXd* values : {&outcome.dual, &outcome.ray, &outcome.solution, &outcome.point}) {
     if (values->size() == 0) continue;
     const double dust = 1e-14 * values->cwiseAbs().maxCoeff();

@@ -8,8 +8,8 @@
 #include "core/exact/interval.hpp"
 #include "stability/exact/plain_interval.hpp"
 
-/// A stance's zero-order data in intervals, from only its own numbers. All is
-/// done by PlainInterval, and once more by FineInterval where that does not
+/// A stance's zero-order data in intervals, from only its own numbers. Everything
+/// is computed with PlainInterval, and again with FineInterval if that does not
 /// decide.
 namespace carom::exact {
 
@@ -42,7 +42,7 @@ struct StanceData {
   Triple<Interval> g;
 };
 
-/// Largest size of a number that is judged: what is made of such numbers fits
+/// Numbers up to this size are judged: products and sums of such numbers fit
 /// into an Integer.
 inline constexpr double kLargestJudged = 1e9;
 /// Whether all numbers of the stance are of such a size.
@@ -68,8 +68,8 @@ bool never_held(const StanceData<Interval>& data);
 template <class Interval>
 bool dissipates(const ContactData<Interval>& contact);
 
-/// Forces and acceleration of a word of letters F, S, P, N without redundancy;
-/// false where they are not certain.
+/// Forces and acceleration of a mode (letters F, S, P, N) without redundancy;
+/// false if they are not certain.
 template <class Interval>
 struct ModeData {
   Triple<Interval> acceleration;
@@ -78,7 +78,7 @@ struct ModeData {
 template <class Interval>
 bool solve(const StanceData<Interval>& data, const std::string& word, ModeData<Interval>& mode);
 
-/// Both slip: no forces >= 0 certainly keep the gaps closed, be there a solution or none.
+/// Both slip: certainly no forces >= 0 keep the gaps closed, whether there is a solution or not.
 template <class Interval>
 bool never_presses(const StanceData<Interval>& data, const std::string& word);
 

@@ -72,8 +72,8 @@ std::optional<Sliding> sliding(const Frame<Interval>& f, double way, Interval& p
     both = first > 0 && second > 0;
     pull = product(mode.acceleration, f.n);
   }
-  // Another consistent word beside, or instead of, both: only contact i, the
-  // other leaving.
+  // Another mode is consistent too, or instead of both: contact i slides, the
+  // other leaves.
   int alone = 0;
   for (std::size_t i = 0; i < 2; ++i) {
     const Triple<Interval>& a = f.slipping[i][word[i] == 'P' ? 0 : 1];

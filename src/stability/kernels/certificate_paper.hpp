@@ -81,7 +81,7 @@ class PaperClass {
   [[nodiscard]] CAROM_INLINE bool usable() const { return usable_; }
   [[nodiscard]] CAROM_INLINE double least_s() const { return -1.0 / c2_; }
   [[nodiscard]] CAROM_INLINE double scale() const { return 1.0 / c2_; }
-  /// A kappa that is nothing beside zeta and g.
+  /// A kappa that is negligible compared with zeta and g.
   [[nodiscard]] CAROM_INLINE double small_kappa() const {
     return 0x1p-30 * square_root(dot(stance_.g, stance_.g));
   }

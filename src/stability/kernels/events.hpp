@@ -146,7 +146,7 @@ inline constexpr MotionLimits kScanLimits{20, -10, 0};
 inline constexpr std::int64_t kCycle = 48;
 
 inline constexpr double kBounceCut =
-    1e-8;  ///< gap velocities beside a state's size that end bounces
+    1e-8;  ///< gap velocities, relative to a state's size, that end bounces
 inline constexpr double kTouchCut =
     1e-13;  ///< likewise of a closed contact that another's impact moves
 

@@ -29,7 +29,7 @@ class StepPacks {
 
   /// Tasks [0, count), count <= kStepBlock. Where a verdict's residual exceeds the tolerance, or is
   /// infinite because packs do not take the task, its answer is not touched. A task's result does
-  /// not depend on those beside it.
+  /// not depend on its neighbours.
   void solve(const kernels::StepTask* const* tasks, int count, kernels::StepVerdict* verdicts) {
     bool taken[kStepBlock] = {};
     for (int first = 0; first < count; ++first) {

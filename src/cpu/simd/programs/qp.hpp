@@ -12,7 +12,7 @@ namespace carom::cpu::simd {
 
 /// Problems [begin, end) of a batch in one thread, by any method but active_set: as many to a pack
 /// as the instruction set allows, single ones where they are large. What kernels::QpTask::first
-/// does for each, with packs in place of lanes (cpu/programs/qp_driver.hpp sees to the rest).
+/// does for each, with packs in place of lanes (cpu/programs/qp_driver.cpp sees to the rest).
 struct QpRange {
   std::int64_t begin, end;
   const kernels::QpTaskArrays* task;  ///< whose `end` is kernels::kQpFinal where that is all

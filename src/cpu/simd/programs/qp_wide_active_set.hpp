@@ -335,8 +335,8 @@ class QpWideActiveSet : public QpWideRows<Isa, QpWideActiveSet<Isa>> {
     return missed;
   }
 
-  /// Sets multipliers to zero that are rounding beside the gradient, and returns whether there were
-  /// any: a column with no other terms would be judged in units of that rounding.
+  /// Sets multipliers to zero that are rounding relative to the gradient, and returns whether there
+  /// were any: a column with no other terms would be judged in units of that rounding.
   bool drop_noise() {
     bool dropped = false;
     for (int k = 0; k < count_; ++k) {

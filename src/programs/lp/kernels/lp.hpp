@@ -20,7 +20,7 @@ struct LpArrays : LpBatchArrays<ConstPointer>, LpResultArrays<Pointer> {
   const BasisStatus* start;  ///< or null
 };
 
-/// What is known of one objective beside x, y or the proof.
+/// What is known of one objective in addition to x, y or the proof.
 struct LpAnswer {
   Status status;
   int pivots;

@@ -86,7 +86,7 @@ class LpFinish {
 
   /// Rows that contradict each other but for the rounding of their entries: a point would lie so
   /// far away that no double meets them, and none was certified. What the simplex method left in
-  /// place of y then is the proof, by the certificate's rule alone.
+  /// place of y then is the proof, by the certificate's rule.
   CAROM_CALL void take_for_zeros(const certificate::LpData& lp, long at) {
     double* const y = arrays_.dual + at * lp.rows;
     double largest = 0.0;

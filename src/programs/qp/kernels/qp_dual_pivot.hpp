@@ -368,7 +368,7 @@ class QpDualPivots {
     }
   }
 
-  /// The minimum on the equations alone. Whether those that depend on others hold as well.
+  /// The minimum on only the equations. Whether those that depend on others hold as well.
   template <bool TwoSided, class Data>
   CAROM_CALL MaskOf<V> start(const QpView<Data>& view) {
     const Parts m = parts_;

@@ -65,7 +65,7 @@ CAROM_INLINE constexpr QpMethod first_method(QpMethod asked) {
   return asked == QpMethod::automatic ? QpMethod::interior_point : asked;
 }
 
-/// The answer to one problem beside x, y or the proof.
+/// The answer to one problem in addition to x, y or the proof.
 struct QpVerdict {
   Status status = Status::numerical_error;
   QpMethod method = QpMethod::automatic;
