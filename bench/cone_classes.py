@@ -194,7 +194,7 @@ def no_interior(rng, n):
 
 
 def weakly_infeasible(rng, n):
-    (t, 1)| <= t|"""Random ones, and |(t, 1)| <= t|(t, 1)| <= t of an unknown that nothing else has: the longer t, the nearer."""
+    """Random ones, and |(t, 1)| <= t of an unknown that nothing else has: the longer t, the nearer."""
     hessian, cost, equations, right, _, cones, matrix, vector = random_feasible(rng, n)
     one_more = lambda part: np.pad(part, ((0, 0), (0, 1)))
     near = np.zeros((3, n + 1))
