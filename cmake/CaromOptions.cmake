@@ -6,7 +6,7 @@ option(CAROM_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(CAROM_BUILD_PYTHON "Build the extension module of the Python package (python/)" OFF)
 option(CAROM_REFERENCE "Build the reference backend, which validates the others" ON)
 if(CAROM_BUILD_PYTHON)
-  # pip has nobody who would choose a cache; its own words are all that it shows, unless with -v.
+  # With pip nobody chooses a compiler cache.
   find_program(CAROM_CCACHE ccache)
   if(CAROM_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CAROM_CCACHE})

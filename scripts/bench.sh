@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
       filter=^device/
       ;;
     --filter)
-      [ $# -gt 1 ] || die "--filter wants a regular expression, e.g. '^steps/'"
+      [ $# -gt 1 ] || die "--filter needs a regular expression, e.g. '^steps/'"
       filter=$2
       shift
       ;;

@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --families)
-      [ $# -gt 1 ] || die "--families wants a regular expression: what stage 3 measures"
+      [ $# -gt 1 ] || die "--families needs a regular expression: what stage 3 measures"
       families=$2
       shift
       ;;

@@ -12,10 +12,10 @@
 /// variables, rows or objective, nor on numbers elsewhere: docs/explanation/certificates.md.
 namespace carom::certificate {
 
-/// Whether an answer may lean on data that the rounding of their own equations hides. Such data are
-/// either rounding in place of zeros, or what proves that there is no answer.
+/// Whether an answer may depend on data that the rounding of their own equations hides. Such data
+/// are either rounding in place of zeros, or what proves that there is no answer.
 enum class Leaning : unsigned char {
-  refused,         ///< the residual is infinite: who may decide exactly is asked
+  refused,         ///< the residual is infinite: an exact method must decide
   by_active_rows,  ///< of a strictly convex problem, rows with a multiplier being independent
   allowed,         ///< such data count as zero
 };

@@ -96,7 +96,7 @@ class Restitution {
     for (int row = 0; row < rows; ++row) u_[row] = after[row];
   }
 
-  /// v: v+ as somebody else has it, [nv]; compression, friction: what he says was lost, [contacts].
+  /// v: v+ to compare with, [nv]; compression, friction: losses to compare with, [contacts].
   CAROM_INLINE RestitutionCertificate finish(const double* v, const double* compression,
                                              const double* friction) {
     const int m = problem_.contacts, nv = problem_.velocities;

@@ -71,8 +71,8 @@ class PlanarRestitution {
     for (int row = 0; row < kRows; ++row) u_[row] = after[row];
   }
 
-  /// What the impact's velocities miss, of the largest |J v| before; u: J v+ as somebody else has
-  /// it, [rows].
+  /// What the impact's velocities miss, of the largest |J v| before; u: the J v+ to
+  /// compare with, [rows].
   CAROM_INLINE V residual(const V* u) const {
     using kernels::larger;
     MaxAbs<V> wrong = wrong_;
@@ -81,8 +81,8 @@ class PlanarRestitution {
     return wrong.value / V(speed_);
   }
 
-  /// What its energies miss, of that before, but for their balance. compression, friction: what
-  /// somebody else says was lost, [M].
+  /// What its energies miss, of that before, except for their balance. compression, friction: the
+  /// losses to compare with, [M].
   CAROM_INLINE V books(const V* compression, const V* friction) const {
     using kernels::larger;
     MaxAbs<V> missed = short_;

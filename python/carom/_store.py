@@ -211,8 +211,8 @@ class Folder(Store):
 
 
 class Objects(Store):
-    """By fsspec: s3://bucket/name, gs://, memory://, ... A part is a key that whoever writes it writes
-    with the same bytes, its record the commit; nothing is renamed, appended to or locked."""
+    """By fsspec: s3://bucket/name, gs://, memory://, ... A part is a key that every writer writes
+    with the same bytes; its record commits it. Nothing is renamed, appended to or locked."""
 
     def __init__(self, url: str) -> None:
         self.name = url.rstrip("/")

@@ -72,8 +72,8 @@ void append(MotionResult& whole, const MotionResult& piece, std::int64_t problem
       whole, piece);
 }
 
-/// Piece by piece, so that Ctrl-C and `progress` are heard between: by problems, or by samples
-/// where there are more of these. Neither know of each other. `done`: of those.
+/// Piece by piece, with Ctrl-C and `progress` in between: by problems, or by samples where there
+/// are more of these. They do not depend on each other. `done`: of those.
 MotionResult in_pieces_of(const MotionBatch& batch, const MotionSettings& settings, Backend backend,
                           Workspace* workspace, Listener& listener, std::int64_t& done) {
   constexpr std::int64_t kMotions = 1024;  // of the first piece

@@ -6,7 +6,7 @@
 namespace carom::cuda {
 
 /// Doubles from one of some blocks of shared memory to the next, so that lanes of groups that have
-/// one each meet in no bank, be it that all read one element or each one of its own row.
+/// one each never meet in a bank, whether all read one element or each reads its own row.
 CAROM_HOST_DEVICE constexpr long apart(long values, int group_width) {
   constexpr long kBanks = 16;  // of doubles
   return (values - group_width + kBanks - 1) / kBanks * kBanks + group_width;

@@ -66,8 +66,8 @@ class RoughVelocities {
   std::vector<double> scale_;
 };
 
-/// One problem's question: exact searches that leave where it is met, if rough searches do not say
-/// that they would leave, or end, in vain.
+/// One problem's question: exact searches that stop where it is met, unless rough searches say
+/// that they would stop, or end, without a result.
 class Deciding {
  public:
   Deciding(RoundedImpact impact, const ImpactEvent& event, const EnclosureSettings& settings)

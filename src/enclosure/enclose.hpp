@@ -16,7 +16,7 @@ ImpactEnclosure enclose(const ImpactProblem& problem, const EnclosureSettings& s
 ImpactDecision decide(const ImpactProblem& problem, const ImpactEvent& event,
                       const EnclosureSettings& settings);
 
-/// The impact that polyhedra follow, with the stores that they know of; none where it has none.
+/// The impact that polyhedra follow, with the stores that they include; none if it has none.
 std::optional<RoundedImpact> followed_impact(const ImpactProblem& problem,
                                              const EnclosureSettings& settings);
 

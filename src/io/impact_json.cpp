@@ -19,7 +19,7 @@ ordered_json outcome_json(const ImpactOutcome& outcome) {
   return result;
 }
 
-// Null where somebody chose.
+// Null if the user chose it.
 ordered_json reason(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }

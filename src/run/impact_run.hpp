@@ -85,7 +85,7 @@ struct ImpactRun {
   Parameters parameters;                  ///< swept or drawn
   MeasuredImpactArrays<Values> measured;  ///< the outcome as measured, if it was
   ImpactSettings settings;                ///< with what was left open decided
-  std::string step_size_reason;           ///< why h is what it is where nobody chose it
+  std::string step_size_reason;           ///< why h has this value if the user did not choose it
   std::string epsilon_reason;             ///< likewise
   Backend backend = Backend::cpu;
   ImpactSummary summary;

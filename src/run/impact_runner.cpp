@@ -62,7 +62,7 @@ SampleRows rows_of(const ImpactSamples& samples, std::size_t problem) {
   return rows;
 }
 
-// Why the run has the step size and the epsilon that it has, where nobody chose them.
+// Reasons for the step size and the epsilon, if the user did not choose them.
 void give_reasons(ImpactRun& run, const ImpactSettings& asked) {
   if (asked.step_size == 0.0) {
     const StoppingImpulse stop = stopping_impulse(run.problem, asked.velocity_tolerance);

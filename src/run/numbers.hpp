@@ -23,7 +23,7 @@ struct Number {
 };
 using Numbers = std::vector<Number>;
 
-/// What stands for a number that there is not.
+/// What is stored in place of an absent number.
 template <class Value>
 Value no_number() {
   if constexpr (std::is_same_v<Value, double>) return std::numeric_limits<double>::quiet_NaN();

@@ -51,7 +51,7 @@ struct Setting {
   const char* help;       ///< one phrase, without unit
   SettingRange range{};   ///< of numbers; enumerations take all their words
   const char* unit = "";  ///< e.g. "m/s"
-  const char* zero = "";  ///< what 0 stands for where it is no number like any other, e.g. "all"
+  const char* zero = "";  ///< what 0 means if it is not an ordinary number, e.g. "all"
 };
 
 }  // namespace carom

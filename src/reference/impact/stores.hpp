@@ -56,7 +56,7 @@ class Stores {
 
   /// Whether contact i may push while it separates.
   [[nodiscard]] bool filled(int i) const { return filled_[static_cast<std::size_t>(i)]; }
-  /// Normal velocities u as whoever looks for a mode is to see them: those of contacts that may
+  /// Normal velocities u as a search for a mode must see them: those of contacts that may
   /// push by their stores are -size. held: but for those that the draws hold at u_n = 0, since
   /// another contact pushes.
   [[nodiscard]] Vector pushers(Vector u, const EventDraws& draws, bool held, double size) const;

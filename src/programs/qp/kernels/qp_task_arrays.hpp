@@ -151,7 +151,7 @@ CAROM_CALL bool qp_wants_refinement(const QpShape& shape, double residual, doubl
   return residual > 1e-2 * tolerance || (residual > kSeenByRounding * tolerance &&
                                          (misses() || qp_has_near_parallels(shape, entry)));
 }
-/// The same of problem p. Lanes: who asks, so that each instruction set has a text of its own.
+/// The same of problem p. Lanes: the caller's, so that each instruction set has its own code.
 template <class Lanes, class Misses>
 CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long p, double residual,
                                     Misses&& misses) {
@@ -172,7 +172,7 @@ CAROM_CALL bool qp_wants_refinement(const Lanes& lanes, const QpTaskArrays& task
   return qp_wants_refinement(lanes, task, p, residual, [] { return false; });
 }
 
-/// What an answer may lean on that no exact method has confirmed: where none can, on anything.
+/// What an answer may depend on without an exact method's confirmation: anything if none can.
 CAROM_INLINE certificate::Leaning qp_leaning(const QpShape& shape) {
   const bool decidable = shape.cones == 0 && convex_lemke_order(shape.variables, 2L * shape.rows) <=
                                                  kLargestConvexLemke;
