@@ -350,10 +350,6 @@ def library(*names):
     raise OSError(names[0])
 
 
-def doubles(values):
-    return np.ascontiguousarray(values, float).ctypes.data_as(ctypes.POINTER(ctypes.c_double))
-
-
 def clp():
     code = library("libClp.so.1", "libClp.so")
     code.Clp_newModel.restype = ctypes.c_void_p

@@ -194,6 +194,7 @@ def test_kills_at_any_moment_change_nothing(whole, tmp_path):
                 process.send_signal(signal.SIGKILL)
                 kills += 1
             process.wait()
+    assert kills > 0
     dataset.make(str(spec), folder)
     (folder / "data" / ".train-00000.h5.host.1.tmp").write_bytes(b"left by a kill")
     dataset.finish(folder)
