@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include <carom/backend.hpp>
 #include <carom/batch.hpp>
+#include <carom/error.hpp>
 #include <carom/sdp.hpp>
 #include <carom/settings.hpp>
 #include <carom/status.hpp>
@@ -32,12 +34,17 @@ StanceBatch stance_batch(std::span<const Stance> stances);
 Stance stance_at(const StanceBatch& batch, std::int64_t problem);
 
 /// Verdicts of stances on two contacts. One with a number that is refused gets
-/// StabilityVerdict::invalid_input and leaves its neighbours unchanged. Everything lives in the
-/// memory space of `batch`. Errors: InvalidInput for shapes that do not fit, for another number
-/// of contacts; BackendUnavailable.
+/// StabilityVerdict::invalid_input (`stance_refusal` says why) and leaves its neighbours unchanged.
+/// Everything lives in the memory space of `batch`. Errors: InvalidInput for shapes that do not
+/// fit, for another number of contacts; BackendUnavailable.
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings = {},
                                   Backend backend = Backend::automatic,
                                   Workspace* workspace = nullptr);
+
+/// Why analyse_stability gives stance `problem` of a batch in host memory
+/// StabilityVerdict::invalid_input: the first number that is refused, or nothing. Errors:
+/// InvalidInput for shapes and for a batch elsewhere.
+std::optional<Refusal> stance_refusal(const StanceBatch& batch, std::int64_t problem);
 
 /// Judges the certificates of a result anew, in interval arithmetic with 128 binary digits, from
 /// the stances' numbers and the certificates' own only: 1 where one proves stability, [problems].

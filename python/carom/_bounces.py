@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._results import Result, result
-from ._settings import takes_settings
+from ._settings import takes_problems, takes_settings
 from .problems import one_problem
 
 MODELS = ("sequential", "poisson", "newton", "reflection", "springs")
@@ -37,6 +37,7 @@ class ImpactOutcome(Result):
         return f"{self.modes}, {self.kinetic_energy:.6g} J"
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def bounce(
     *problems: Any, model: str = "sequential", order: Sequence[int] | None = None, restitution: Any = None, friction: Any = None,

@@ -140,7 +140,8 @@ def _step(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, th
 def _stability(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:
     stances = stability.model(spec["source"]["model"], n=count, **drawn)
     found = stability.analyse(stances, **spec["settings"], first_problem=first, threads=threads)
-    return {**{f"stance_{k}": v for k, v in stances.to_dict().items()}, **found.to_dict()}
+    columns = {f"stance_{name}": value for name, value in stances.to_dict().items()}
+    return columns | {name: value for name, value in found.to_dict().items() if name != "problem"}
 
 
 def _motion(spec: Mapping[str, Any], drawn: Parameters, first: int, count: int, threads: int) -> Columns:

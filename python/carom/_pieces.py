@@ -25,18 +25,6 @@ def islands_of(rows: Rows, trees: np.ndarray, equalities: Equalities, states: in
     return found
 
 
-def free_directions(E: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of equalities E (k, e, nv) each Z of v = Z u, with orthonormal columns: the velocities that keep them. By
-    their number: places, and Z of these."""
-    _, rows, velocities = E.shape
-    ranks, directions = _core.free_directions(np.ascontiguousarray(E), rows, velocities, _RANK)
-    found = []
-    for rank in np.unique(ranks):
-        which = np.flatnonzero(ranks == rank)
-        found.append((which, np.ascontiguousarray(directions[which, :, int(rank) :])))
-    return found
-
-
 @dataclasses.dataclass
 class Pieces:
     """Parts of states that make one problem each, by state: of state (p), with `contacts` (p) of `rows` from begin (p)
@@ -102,7 +90,8 @@ class Pieces:
             mine = np.flatnonzero(key == each)
             which, n = int(self.which[piece[mine[0]]]), int(count[mine[0]])
             E = equalities.E[order[first[mine][:, None] + np.arange(n)]]
-            for some, Z in free_directions(E if which < 0 else E[:, :, self._dofs(which)]):
+            E = np.ascontiguousarray(E if which < 0 else E[:, :, self._dofs(which)])
+            for some, Z in _core.free_directions(E, n, E.shape[2], _RANK):
                 of = piece[mine[some]]
                 basis[of], place[of], width[of] = len(bases), np.arange(len(of)), Z.shape[2]
                 bases.append(Z)

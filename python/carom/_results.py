@@ -150,10 +150,10 @@ class Batched(Result):
 
     def _summary(self) -> str:
         text = super()._summary()
-        if isinstance(getattr(self, "status", None), np.ndarray):
-            for reason in self._reasons(self._refused()[:1]).values():
-                text += f"; {reason}"
-        return text
+        return text + self._first_reason() if isinstance(getattr(self, "status", None), np.ndarray) else text
+
+    def _first_reason(self) -> str:
+        return "".join(f"; {reason}" for reason in self._reasons(self._refused()[:1]).values())
 
     def to_xarray(self) -> Any:
         """All arrays of it as an xarray.Dataset: dimensions problem (and sample, cost or direction),

@@ -11,7 +11,7 @@ from . import _core
 from ._arrays import refuse
 from ._progress import called
 from ._results import Result, TrajectoryStatus, checked, result
-from ._settings import takes_settings
+from ._settings import takes_problems, takes_settings
 from ._state_runs import ImpactRuns, parts_of, sampled
 from ._states import StateImpacts
 from .problems import Problems, RobotProblems, given_problems, robot_settings, run_settings
@@ -201,6 +201,7 @@ def _decided(summary: np.ndarray) -> dict[str, Any]:
 def sample(problems: StateImpacts | list[Problems] | list[RobotProblems], /, **settings: Any) -> ImpactRuns: ...
 @overload
 def sample(*problems: Any, **settings: Any) -> ImpactResult: ...
+@takes_problems
 @takes_settings(
     _core.impact_settings(),
     without=("result_space",),

@@ -98,3 +98,21 @@ def takes_arrays(**arguments: str) -> Callable[[Function], Function]:
         return call  # type: ignore[return-value]
 
     return decorated
+
+
+IMPACT_ARRAYS = {
+    "mass_matrix": "M", "velocity": "v", "normal_jacobian": "Jn", "tangent_jacobian": "Jt", "friction": "mu",
+}  # fmt: skip
+
+
+def takes_problems(function: Function) -> Function:
+    """Refusals of a function of *problems name the argument, too, where the five arrays were given."""
+
+    @functools.wraps(function)
+    def call(*problems: Any, **more: Any) -> Any:
+        if len(problems) != len(IMPACT_ARRAYS):
+            return function(*problems, **more)
+        replaced = {array: array for array in IMPACT_ARRAYS if more.get(array) is not None}
+        return takes_arrays(**{**IMPACT_ARRAYS, **replaced})(function)(*problems, **more)
+
+    return call  # type: ignore[return-value]

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arrays import from_any, refuse
 from ._results import Result, checked, result
-from ._settings import in_words, takes_settings
+from ._settings import in_words, takes_problems, takes_settings
 from .problems import given_problems, one_problem, run_settings
 
 
@@ -21,6 +21,7 @@ class ImpactSteps(Result):
     velocity: np.ndarray
 
 
+@takes_problems
 @takes_settings(_core.step_settings())
 def steps(
     *problems: Any, max_impulse: Any = np.inf, backend: str = "auto", workspace: Any = None,
@@ -65,12 +66,14 @@ class Pointedness(Result):
         return f"pointed, margin {self.margin:.3g}" if self.pointed else "not pointed"
 
 
+@takes_problems
 def pointedness(*problems: Any, friction_directions: int = 4) -> Pointedness:
     """Lemma 6 for one problem, by a linear programme. Errors: InvalidInput."""
     one = one_problem(problems, "pointedness")
     return Pointedness(**_core.pointedness(one.arrays(), *one.sizes()[1:], int(friction_directions)))
 
 
+@takes_problems
 def termination_bound(
     *problems: Any, step_size: float, k: int, friction_directions: int = 4
 ) -> dict[str, float]:
@@ -95,6 +98,7 @@ def samples_for_epsilon_net(
     )
 
 
+@takes_problems
 @takes_settings(_core.impact_settings(), without=("result_space",))
 def check_unique_step(*problems: Any, trajectories: int = 256, **settings: Any) -> dict[str, Any]:
     """How often the step (75) has several v' along trajectories of one problem (Assumption 6):
@@ -106,6 +110,7 @@ def check_unique_step(*problems: Any, trajectories: int = 256, **settings: Any) 
     )
 
 
+@takes_problems
 def decide_unique_step(*problems: Any) -> dict[str, Any]:
     """Whether every step (75) of a planar problem of up to two contacts has one v', for all velocities
     and all lambda_max (Assumption 6): decided, unique, pairs of contact modes compared, difference left

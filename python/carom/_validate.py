@@ -10,6 +10,7 @@ import numpy as np
 from . import impact
 from ._arrays import refuse
 from ._results import Result, TrajectoryStatus, result
+from ._settings import takes_problems
 from .problems import given_problems
 
 
@@ -56,6 +57,7 @@ def _examined(problem: Any, settings: dict[str, Any]) -> tuple[int, int]:
     return int(report["nonunique"]), int(report["steps"])
 
 
+@takes_problems
 def validate(
     *problems: Any, backends: Sequence[str] = ("cpu", "reference"), samples: int = 512,
     tolerance: float = 1e-9, strict: bool = False, **settings: Any,

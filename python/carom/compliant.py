@@ -18,7 +18,7 @@ from ._derivatives import (
 from ._progress import called
 from ._results import Batched, RowType, checked, result
 from ._settings import argument_words, in_words, takes_arrays, takes_settings
-from .problems import Parameter, columns, parameters_of
+from .problems import BuiltIn, built_in, columns
 
 __all__ = ["Rows", "Scenario", "StepResult", "WorldsResult", "scenarios", "step", "worlds"]
 
@@ -251,16 +251,12 @@ def step(
 
 
 @dataclasses.dataclass(frozen=True)
-class Scenario:
+class Scenario(BuiltIn):
     """A built-in world: states, parameters, those that fix its shape, recommended steps."""
 
-    name: str
-    summary: str
-    source: str
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
     displacement: str
-    parameters: Mapping[str, Parameter]
     sizes: tuple[str, ...]
     step_size: float
     steps: int
@@ -268,10 +264,7 @@ class Scenario:
 
 def scenarios() -> dict[str, Scenario]:
     """All built-in scenarios by name."""
-    return {
-        entry["name"]: Scenario(**{**entry, "parameters": parameters_of(entry["parameters"])})
-        for entry in _core.scenarios()
-    }
+    return built_in(Scenario, _core.scenarios())
 
 
 @takes_arrays(step_size="dt")

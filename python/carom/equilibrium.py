@@ -13,7 +13,7 @@ from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Batched, Result, Status, checked, result
 from ._settings import in_words, takes_arrays, takes_settings
-from .problems import Parameter, columns, parameters_of
+from .problems import BuiltIn, built_in, columns
 
 __all__ = [
     "PlanarMargins", "PlanarRegions", "PostureModel", "Postures", "RobustRegion", "SpatialMargins",
@@ -118,23 +118,16 @@ def _vertices(given: Mapping[str, Any], dimension: int) -> np.ndarray:
 
 
 @dataclasses.dataclass(frozen=True)
-class PostureModel:
+class PostureModel(BuiltIn):
     """A built-in posture and its parameters."""
 
-    name: str
-    summary: str
-    source: str
     dimension: int
     contact_names: tuple[str, ...]
-    parameters: Mapping[str, Parameter]
 
 
 def models() -> dict[str, PostureModel]:
     """All built-in postures by name."""
-    return {
-        entry["name"]: PostureModel(**{**entry, "parameters": parameters_of(entry["parameters"])})
-        for entry in _core.posture_models()
-    }
+    return built_in(PostureModel, _core.posture_models())
 
 
 def model(name: str, *, n: int | None = None, neighbourhood: Any = None, **parameters: Any) -> Postures:

@@ -16,7 +16,7 @@ from ._identify import Identification, identify
 from ._judge import ImpactFloor, Judgement, Measured, floor, judge, read_measured
 from ._results import EnclosureStatus, ImpactAnswer, JudgeVerdict, Result, result
 from ._sampling import EpsilonNet, ImpactPaths, ImpactResult, ImpactSamples, mode_words, sample, with_intervals
-from ._settings import takes_settings
+from ._settings import takes_problems, takes_settings
 from ._state_runs import ImpactRuns
 from ._theory import (
     ImpactSteps, Pointedness, check_unique_step, decide_unique_step, pointedness, samples_for_epsilon_net, steps,
@@ -62,7 +62,7 @@ class ImpactEnclosure(Result):
     invariant: str
 
     def proves(self) -> bool:
-        """Checks the invariant again, from the problem alone, in exact arithmetic."""
+        """Checks the invariant again, from only the problem, in exact arithmetic."""
         given = self.to_dict()
         del given["problem"]
         return _core.proves_enclosure(self.problem.arrays(), *self.problem.sizes()[1:], given)
@@ -123,6 +123,7 @@ class ImpactDecision(Result):
         return f"{ImpactAnswer(self.answer).name}, {self.made} polyhedra"
 
 
+@takes_problems
 @takes_settings(_core.enclosure_settings())
 def enclose(
     *problems: Any, strict: bool = False, restitution: Any = None, friction: Any = None,
@@ -141,6 +142,7 @@ def enclose(
     return [ImpactEnclosure(problem=batch[i], **each) for i, each in enumerate(found)]
 
 
+@takes_problems
 def proven(
     *problems: Any, invariant: str, outer: bool = False, law: str = "stronge"
 ) -> ImpactEnclosure:
@@ -160,6 +162,7 @@ def _contacts(problem: Problems) -> list[str]:
     return list(problem.contact_names or letters(problem.contacts))
 
 
+@takes_problems
 @takes_settings(_core.enclosure_settings())
 def decide(
     *problems: Any, event: str, strict: bool = False, restitution: Any = None,
@@ -185,6 +188,7 @@ def decide(
     return decisions
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
     """All distinct outcomes of the simultaneous inelastic model (31), in order of kinetic energy.
@@ -198,6 +202,7 @@ def simultaneous(*problems: Any, **settings: Any) -> list[ImpactOutcome]:
     return [ImpactOutcome(**outcome) for outcome in found]
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
     """One outcome of the simultaneous model (31), by Lemke's method. Errors: InvalidInput."""
@@ -206,6 +211,7 @@ def one_simultaneous(*problems: Any, **settings: Any) -> ImpactOutcome:
     return ImpactOutcome(**_core.simultaneous_impact(batch.arrays(), *batch.sizes()[1:], settings))
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[ImpactOutcome]:
     """All distinct v' of one step (75) from the problem's velocity, in order of kinetic energy. max_impulse:
@@ -217,6 +223,7 @@ def step_outcomes(*problems: Any, max_impulse: Any, **settings: Any) -> list[Imp
     return [ImpactOutcome(**outcome) for outcome in found]
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def sequential(
     *problems: Any, orders: Any = "all", **settings: Any
@@ -246,6 +253,7 @@ def sequential(
     return found
 
 
+@takes_problems
 @takes_settings(_core.impact_model_settings())
 def newton(*problems: Any, contact: int = 0, restitution: float = 0.0, **settings: Any) -> ImpactOutcome:
     """A planar impact at one contact with Newton's coefficient of restitution in [0, 1], in closed form."""

@@ -303,6 +303,20 @@ def _dense(cotangent: Any) -> Any:
     return cotangent
 
 
+def _filled(parts: Sequence[Any], known: Sequence[Any]) -> list[Any]:
+    """Arrays in the shapes of `known`; zeros for None."""
+    return [
+        jnp.broadcast_to(jnp.asarray(0.0 if part is None else part, dtype=jnp.float64), array.shape)
+        for part, array in zip(parts, known)
+    ]
+
+
+def _known_names(wrt: Sequence[str], names: Sequence[str]) -> None:
+    unknown = [name for name in wrt if name not in names]
+    if unknown:
+        raise refuse("wrt", repr(unknown[0]), "must be of " + ", ".join(names))
+
+
 def _element(at_kink: str, margin_tolerance: float, error_tolerance: float) -> dict[str, Any]:
     known = ("mean", "held", "free", "nan")
     if at_kink not in known:
@@ -314,7 +328,7 @@ def _lcp_arrays(M: Any, q: Any, prefix: str = "") -> tuple[tuple[int, ...], list
     lead, arrays = _batched({prefix + "matrix": (M, 2), prefix + "vector": (q, 1)})
     k = arrays[0].shape[-1]
     if arrays[0].shape[-2:] != (k, k) or arrays[1].shape[-1] != k:
-        raise refuse(prefix + "vector", f"of shape {arrays[1].shape}", f"must end in {k} beside M {arrays[0].shape}")
+        raise refuse(prefix + "vector", f"of shape {arrays[1].shape}", f"must end in {k}, as M has shape {arrays[0].shape}")
     return lead, arrays, k
 
 
@@ -357,22 +371,12 @@ def solve_lcp(
     lead, arrays, k = _lcp_arrays(M, q)
     chosen = {**_element(at_kink, margin_tolerance, error_tolerance), "reach": False}  # jax.grad has no room for it
 
-    def plain(M: Any, q: Any) -> LcpAnswer:
-        return _lcp_answer(lead, (M, q), k, backend, settings)
+    def gradient(arrays: Any, answer: Any, g: LcpAnswer, wanted: list[str]) -> Any:
+        return _lcp_gradient(lead, arrays, answer, _dense(g.solution), k, chosen)
 
-    run: Any = jax.custom_vjp(plain)
-
-    def forward(M: Any, q: Any) -> tuple[LcpAnswer, Any]:
-        answer = run(M, q)
-        return answer, (M, q, answer)
-
-    def backward(kept: Any, cotangent: LcpAnswer) -> tuple[Any, Any]:
-        M, q, answer = kept
-        made = _lcp_gradient(lead, (M, q), answer, cotangent.solution, k, chosen)
-        return made.matrix, made.vector
-
-    run.defvjp(forward, backward)
-    answer: LcpAnswer = run(*arrays)
+    answer: LcpAnswer = _with_gradient(
+        ("matrix", "vector"), arrays, lambda *given: _lcp_answer(lead, given, k, backend, settings), gradient
+    )
     return answer
 
 
@@ -383,7 +387,7 @@ def solve_lcp_vjp(
     """The answer and, for a loss whose gradient in it is `solution` (..., k), the gradient with its status."""
     lead, arrays, k = _lcp_arrays(M, q)
     answer = _lcp_answer(lead, arrays, k, backend, settings)
-    given = jnp.broadcast_to(jnp.asarray(solution, dtype=jnp.float64), answer.solution.shape)
+    (given,) = _filled([solution], [answer.solution])
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
     return answer, _lcp_gradient(lead, arrays, answer, given, k, chosen)
 
@@ -519,15 +523,10 @@ def solve_qp_vjp(
     """The answer and, for a loss whose gradients in it are given by name, the gradient with its status; zero in
     inputs that are not in wrt."""
     qp = _Qp((P, q, A, l, u, C, b), cones)
-    unknown = [name for name in wrt if name not in _QP_NAMES]
-    if unknown:
-        raise refuse("wrt", repr(unknown[0]), "must be of " + ", ".join(_QP_NAMES))
+    _known_names(wrt, _QP_NAMES)
     answer = qp.answer(qp.arrays, backend, settings)
-    given = [
-        jnp.broadcast_to(jnp.asarray(0.0 if part is None else part, dtype=jnp.float64), known.shape)
-        for part, known in ((solution, answer.solution), (dual, answer.dual), (cone_dual, answer.cone_dual),
-                            (objective, answer.objective))
-    ]  # fmt: skip
+    known = (answer.solution, answer.dual, answer.cone_dual, answer.objective)
+    given = _filled((solution, dual, cone_dual, objective), known)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
     return answer, qp.gradient(qp.arrays, answer, given, list(wrt), chosen)
 
@@ -541,11 +540,7 @@ def solve_qp_jvp(
     qp = _Qp([*primals, *[None] * (7 - len(primals))], cones)
     chosen = _element("mean", margin_tolerance, error_tolerance)
     answer = qp.answer(qp.arrays, backend, settings)
-    given = [*tangents, *[None] * (7 - len(tangents))]
-    directions = [
-        jnp.broadcast_to(jnp.asarray(0.0 if d is None else d, dtype=jnp.float64), array.shape)
-        for d, array in zip(given, qp.arrays)
-    ]
+    directions = _filled([*tangents, *[None] * (7 - len(tangents))], qp.arrays)
 
     def propagate(*given: Any) -> Any:
         problem = dict(zip(_QP_NAMES, given[:7]))
@@ -671,15 +666,10 @@ def step_vjp(
     """The answer and, for a loss whose gradients in it are given by name, the gradient with its status; zero in
     inputs that are not in wrt."""
     one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
-    unknown = [name for name in wrt if name not in _STEP_NAMES]
-    if unknown:
-        raise refuse("wrt", repr(unknown[0]), "must be of " + ", ".join(_STEP_NAMES))
+    _known_names(wrt, _STEP_NAMES)
     answer = one.answer(one.arrays)
-    given = [
-        jnp.broadcast_to(jnp.asarray(0.0 if part is None else part, dtype=jnp.float64), known.shape)
-        for part, known in ((velocity, answer.velocity), (increment, answer.increment), (force, answer.force),
-                            (kinetic_energy, answer.kinetic_energy))
-    ]  # fmt: skip
+    known = (answer.velocity, answer.increment, answer.force, answer.kinetic_energy)
+    given = _filled((velocity, increment, force, kinetic_energy), known)
     chosen = _element(at_kink, margin_tolerance, error_tolerance)
     return answer, one.gradient(one.arrays, answer, given, list(wrt), chosen)
 

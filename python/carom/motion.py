@@ -15,7 +15,7 @@ from ._progress import called
 from ._results import Batched, MotionEnd, MotionEventKind, Result, result
 from ._settings import in_words, takes_settings
 from .impact import EpsilonNet
-from .problems import Parameter, Problems, columns, parameters_of
+from .problems import BuiltIn, Problems, built_in, columns
 
 __all__ = [
     "MotionEnd", "MotionEventKind", "MotionModel", "MotionResult", "MotionTerms", "Motions", "model",
@@ -131,16 +131,12 @@ class MotionResult(Batched):
 
 
 @dataclasses.dataclass(frozen=True)
-class MotionModel:
+class MotionModel(BuiltIn):
     """A built-in mechanism with a start, and the run settings that are recommended. step_size [N s]:
     that of its source."""
 
-    name: str
-    summary: str
-    source: str
     dimension: int
     contact_names: tuple[str, ...]
-    parameters: Mapping[str, Parameter]
     step_size: float
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
@@ -150,10 +146,7 @@ class MotionModel:
 
 def models() -> dict[str, MotionModel]:
     """All built-in motions by name."""
-    return {
-        entry["name"]: MotionModel(**{**entry, "parameters": parameters_of(entry["parameters"])})
-        for entry in _core.motion_models()
-    }
+    return built_in(MotionModel, _core.motion_models())
 
 
 def _made(arrays: Mapping[str, Any], **more: Any) -> Motions:

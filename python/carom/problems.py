@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import Batch, from_any, refuse
 from ._results import Result
-from ._settings import in_words, takes_arrays
+from ._settings import IMPACT_ARRAYS, in_words, takes_arrays
 
 # Where the table of modes that a problem's samples share pays for itself.
 _TABLE_SAMPLES = 32
@@ -54,7 +54,7 @@ class Problems(Result):
     friction_high: np.ndarray | None = None
 
     @classmethod
-    @takes_arrays(mass_matrix="M", velocity="v", normal_jacobian="Jn", tangent_jacobian="Jt", friction="mu")
+    @takes_arrays(**IMPACT_ARRAYS)
     def of(
         cls: type[P], M: Any, Jn: Any, Jt: Any, mu: Any, v: Any, *, strict: bool = False, **more: Any
     ) -> P:
@@ -283,29 +283,40 @@ class Parameter:
 
 
 @dataclasses.dataclass(frozen=True)
-class Model:
-    """A built-in mechanism at an impact; step_size [N s] and max_steps: those of its source."""
+class BuiltIn:
+    """A built-in problem; source: where its numbers are from."""
 
     name: str
     summary: str
     source: str
+    parameters: Mapping[str, Parameter]
+
+
+B = TypeVar("B", bound=BuiltIn)
+
+
+def built_in(kind: type[B], listed: list[dict[str, Any]]) -> dict[str, B]:
+    """What the library lists, by name."""
+    made = {}
+    for entry in listed:
+        parameters = {each["name"]: Parameter(**each) for each in entry["parameters"]}
+        made[entry["name"]] = kind(**{**entry, "parameters": parameters})
+    return made
+
+
+@dataclasses.dataclass(frozen=True)
+class Model(BuiltIn):
+    """A built-in mechanism at an impact; step_size [N s] and max_steps: those of its source."""
+
     dimension: int
     contact_names: tuple[str, ...]
-    parameters: Mapping[str, Parameter]
     step_size: float
     max_steps: int
 
 
-def parameters_of(listed: list[dict[str, Any]]) -> dict[str, Parameter]:
-    return {entry["name"]: Parameter(**entry) for entry in listed}
-
-
 def models() -> dict[str, Model]:
     """All built-in impact models by name."""
-    return {
-        entry["name"]: Model(**{**entry, "parameters": parameters_of(entry["parameters"])})
-        for entry in _core.impact_models()
-    }
+    return built_in(Model, _core.impact_models())
 
 
 def columns(parameters: Mapping[str, Any], n: int | None) -> tuple[dict[str, np.ndarray], int]:

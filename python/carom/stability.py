@@ -15,7 +15,7 @@ from ._arrays import Batch, from_any, refuse
 from ._results import Batched, CertificateKind, Result, StabilityVerdict, result
 from ._settings import in_words, takes_settings
 from .errors import InvalidInput
-from .problems import Parameter, columns, json_entries, parameters_of
+from .problems import BuiltIn, built_in, columns, json_entries
 
 __all__ = [
     "CertificateKind", "StabilityChart", "StabilityResult", "StabilityVerdict", "StanceModel",
@@ -75,7 +75,20 @@ class StabilityResult(Batched):
     """verdict (n), of carom.stability.StabilityVerdict, with its proof: certificate and its numbers
     s, kappa, margin (n), coefficients (n, 24); or a start (n, 6) from which the motion grows;
     force_margin [N], ambiguous_modes, paradox, growth, events (n); sos_status, sos_residual,
-    sos_iterations (n) of methods "sos" and "single"."""
+    sos_iterations (n) of methods "sos" and "single". problem: the stances' arrays."""
+
+    problem: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def _refused(self) -> list[int]:
+        bad: list[int] = np.flatnonzero(self.verdict == StabilityVerdict.invalid_input).tolist()
+        return bad
+
+    def _reasons(self, problems: list[int]) -> dict[int, str]:
+        if not problems or not self.problem:
+            return {}
+        n, c = self.problem["l"].shape
+        found: dict[Any, str] = _core.stance_refusals(self.problem, n, c, problems)
+        return found
 
     def verdicts(self) -> dict[str, int]:
         """How many stances have each verdict."""
@@ -83,26 +96,20 @@ class StabilityResult(Batched):
         return {StabilityVerdict(int(v)).name: int(c) for v, c in zip(values, counts)}
 
     def _summary(self) -> str:
-        return ", ".join(f"{count} {word}" for word, count in self.verdicts().items()) or "none"
+        text = ", ".join(f"{count} {word}" for word, count in self.verdicts().items()) or "none"
+        return text + self._first_reason()
 
 
 @dataclasses.dataclass(frozen=True)
-class StanceModel:
+class StanceModel(BuiltIn):
     """A built-in stance; axes: the parameters that its source's chart varies, with ranges."""
 
-    name: str
-    summary: str
-    source: str
-    parameters: Mapping[str, Parameter]
     axes: tuple[tuple[str, float, float], ...]
 
 
 def models() -> dict[str, StanceModel]:
     """All built-in stances by name."""
-    return {
-        entry["name"]: StanceModel(**{**entry, "parameters": parameters_of(entry["parameters"])})
-        for entry in _core.stance_models()
-    }
+    return built_in(StanceModel, _core.stance_models())
 
 
 def model(name: str, *, n: int | None = None, **parameters: Any) -> Stances:
@@ -181,12 +188,14 @@ def analyse(
     stances: Any, *, backend: str = "auto", workspace: Any = None, **settings: Any
 ) -> StabilityResult:
     """Verdicts of stances on two contacts, each with its proof or its counterexample. A stance with a
-    refused number has the verdict invalid_input; Stances.validate() says why. Errors: InvalidInput for settings and shapes."""
+    refused number has the verdict invalid_input; StabilityResult.reasons() says why. Errors: InvalidInput
+    for settings and shapes."""
     batch = _stances(stances)
+    problem = batch.to_dict()
     answer = _core.analyse_stability(
-        batch.to_dict(), len(batch), batch.contacts, in_words(settings), backend, workspace
+        problem, len(batch), batch.contacts, in_words(settings), backend, workspace
     )
-    return StabilityResult(**answer)
+    return StabilityResult(**answer, problem=problem)
 
 
 def verify(stances: Any, found: StabilityResult, *, threads: int = 0) -> np.ndarray:

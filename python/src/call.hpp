@@ -52,8 +52,6 @@ class Listener {
     return !stopped_;
   }
 
-  [[nodiscard]] bool stopped() const { return stopped_; }
-
   /// With the GIL, after the call: throws what the callback or the signal's handler raised.
   void raise() const {
     if (error_) std::rethrow_exception(error_);
@@ -67,7 +65,7 @@ class Listener {
 };
 
 /// Calls solve(first, count) for pieces of `problems` problems, each of some 50 ms, between which
-/// it hears of Ctrl-C; once where there are no more than `first`, the first piece's. A problem's
+/// it reacts to Ctrl-C; once if there are no more than `first`, the first piece's. A problem's
 /// answer does not depend on its neighbours, so that pieces give the bits of the whole.
 template <class Solve>
 void in_turns(std::int64_t problems, Solve&& solve, std::int64_t first = 256) {

@@ -40,12 +40,7 @@ nb::dict step_refusals(const nb::dict& arrays, std::int64_t problems, int dimens
   CompliantBatch batch;
   static_cast<CompliantSizes&>(batch) = {problems, dimension, velocities, rows, positions};
   borrow(batch, batch, arrays);
-  nb::dict result;
-  for (const std::int64_t problem : wanted) {
-    if (const auto refusal = step_refusal(batch, problem))
-      result[nb::int_(problem)] = refusal->text();
-  }
-  return result;
+  return refusals_of(batch, wanted, step_refusal);
 }
 
 nb::list scenarios() {

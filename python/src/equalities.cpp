@@ -129,33 +129,43 @@ nb::tuple hold_equalities(const nb::dict& masses, nb::handle velocity, nb::handl
                         array_of(std::move(share)), array_of(std::move(speed)));
 }
 
-/// E [k, rows, nv]. rank [k] of each, and [k, nv, nv] whose columns from the rank on are an
-/// orthonormal basis of the velocities with E v = 0, their largest entries positive.
+/// E [k, rows, nv]. For each rank that occurs: the places in E, and orthonormal bases of the
+/// velocities with E v = 0 [places, nv, nv - rank], each column's largest entry positive.
 nb::tuple free_directions(nb::handle equalities, std::size_t rows, std::size_t nv, double least) {
+  struct Bases {
+    std::vector<std::int64_t> places;
+    std::vector<double> columns;
+  };
   const auto E = borrowed<double>(equalities);
   const std::size_t count = rows * nv > 0 ? E.size() / (rows * nv) : 0;
-  std::vector<std::int64_t> ranks(count, 0);
-  std::vector<double> bases(count * nv * nv, 0.0);
+  std::vector<Bases> of_rank(nv + 1);
   without_gil([&] {
     const auto width = static_cast<Index>(nv);
     Eigen::ColPivHouseholderQR<Eigen::MatrixXd> factor(width, static_cast<Index>(rows));
     factor.setThreshold(least);
     for (std::size_t k = 0; k < count; ++k) {
       factor.compute(Lines(E.data() + k * rows * nv, static_cast<Index>(rows), width).transpose());
-      const Index rank = factor.rank();
-      ranks[k] = rank;
-      Eigen::Map<Matrix> basis(bases.data() + k * nv * nv, width, width);
-      const Index free = width - rank;
-      basis.rightCols(free) =
-          factor.householderQ() * Eigen::MatrixXd::Identity(width, width).rightCols(free);
-      for (Index j = rank; j < width; ++j) {
+      const Index free = width - factor.rank();
+      auto& [places, columns] = of_rank[static_cast<std::size_t>(factor.rank())];
+      places.push_back(static_cast<std::int64_t>(k));
+      columns.resize(columns.size() + nv * static_cast<std::size_t>(free));
+      Eigen::Map<Matrix> basis(columns.data() + columns.size() - width * free, width, free);
+      basis = factor.householderQ() * Eigen::MatrixXd::Identity(width, width).rightCols(free);
+      for (Index j = 0; j < free; ++j) {
         Index largest = 0;
         basis.col(j).cwiseAbs().maxCoeff(&largest);
         if (basis(largest, j) < 0.0) basis.col(j) = -basis.col(j);
       }
     }
   });
-  return nb::make_tuple(array_of(std::move(ranks)), array_of(std::move(bases), {count, nv, nv}));
+  nb::list result;
+  for (std::size_t rank = 0; rank <= nv; ++rank) {
+    auto& [places, columns] = of_rank[rank];
+    if (places.empty()) continue;
+    const Shape shape{places.size(), nv, nv - rank};
+    result.append(nb::make_tuple(array_of(std::move(places)), array_of(std::move(columns), shape)));
+  }
+  return nb::tuple(result);
 }
 
 }  // namespace

@@ -214,7 +214,10 @@ ffi::Error impacts(ffi::RemainingArgs arguments, ffi::RemainingRets results,
   });
 }
 
-constexpr int kNotSolved = static_cast<int>(Smoothness::not_solved);
+template <class Call>
+ffi::Error differentiated(const ffi::Dictionary& given, ffi::RemainingRets results, Call&& call) {
+  return guarded(given, results, call, static_cast<int>(Smoothness::not_solved));
+}
 
 LcpResult lcp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
   LcpResult answer;
@@ -226,35 +229,28 @@ LcpResult lcp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
 /// Arguments: the batch's arrays, the answer's that a derivative reads, cotangent or direction.
 ffi::Error lcp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
                    ffi::Dictionary given) {
-  return guarded(
-      given, results,
-      [&] {
-        const LcpBatch batch = lcp_of(arguments, given);
-        std::size_t place = 2;
-        const LcpResult answer = lcp_answer(arguments, place);
-        LcpCotangent cotangent;
-        cotangent.solution = next<double>(arguments, place);
-        copy_out(
-            differentiate_lcp(batch, answer, cotangent, settings_of<DerivativeSettings>(given)),
-            batch, given, results);
-      },
-      kNotSolved);
+  return differentiated(given, results, [&] {
+    const LcpBatch batch = lcp_of(arguments, given);
+    std::size_t place = 2;
+    const LcpResult answer = lcp_answer(arguments, place);
+    LcpCotangent cotangent;
+    cotangent.solution = next<double>(arguments, place);
+    copy_out(differentiate_lcp(batch, answer, cotangent, settings_of<DerivativeSettings>(given)),
+             batch, given, results);
+  });
 }
 
 ffi::Error lcp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
                    ffi::Dictionary given) {
-  return guarded(
-      given, results,
-      [&] {
-        const LcpBatch batch = lcp_of(arguments, given);
-        std::size_t place = 2;
-        const LcpResult answer = lcp_answer(arguments, place);
-        LcpDirection direction;
-        borrow_next(direction, batch, arguments, place);
-        copy_out(propagate_lcp(batch, answer, direction, settings_of<DerivativeSettings>(given)),
-                 batch, given, results);
-      },
-      kNotSolved);
+  return differentiated(given, results, [&] {
+    const LcpBatch batch = lcp_of(arguments, given);
+    std::size_t place = 2;
+    const LcpResult answer = lcp_answer(arguments, place);
+    LcpDirection direction;
+    borrow_next(direction, batch, arguments, place);
+    copy_out(propagate_lcp(batch, answer, direction, settings_of<DerivativeSettings>(given)), batch,
+             given, results);
+  });
 }
 
 QpResult qp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
@@ -267,46 +263,35 @@ QpResult qp_answer(ffi::RemainingArgs arguments, std::size_t& place) {
 }
 
 ffi::Error qp_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
-  return guarded(
-      given, results,
-      [&] {
-        const QpBatch batch = qp_of(arguments, given);
-        std::size_t place = 7;
-        const QpResult answer = qp_answer(arguments, place);
-        QpCotangent cotangent;
-        borrow_next(cotangent, batch, arguments, place);
-        QpWanted wanted;  // what jax does not ask for decides the status
-        const std::string names = " " + text(given, "wanted") + " ";
-        const auto asked = [&](const char* name) {
-          return names.find(" " + std::string(name) + " ") != std::string::npos;
-        };
-        wanted = {asked("hessian"), asked("vector"),      asked("matrix"),     asked("lower"),
-                  asked("upper"),   asked("cone_matrix"), asked("cone_vector")};
-        copy_out(differentiate_qp(batch, answer, cotangent, settings_of<DerivativeSettings>(given),
-                                  wanted),
-                 batch, given, results);
-      },
-      kNotSolved);
+  return differentiated(given, results, [&] {
+    const QpBatch batch = qp_of(arguments, given);
+    std::size_t place = 7;
+    const QpResult answer = qp_answer(arguments, place);
+    QpCotangent cotangent;
+    borrow_next(cotangent, batch, arguments, place);
+    QpWanted wanted;  // what jax does not ask for decides the status
+    const std::string names = " " + text(given, "wanted") + " ";
+    const auto asked = [&](const char* name) {
+      return names.find(" " + std::string(name) + " ") != std::string::npos;
+    };
+    wanted = {asked("hessian"), asked("vector"),      asked("matrix"),     asked("lower"),
+              asked("upper"),   asked("cone_matrix"), asked("cone_vector")};
+    copy_out(
+        differentiate_qp(batch, answer, cotangent, settings_of<DerivativeSettings>(given), wanted),
+        batch, given, results);
+  });
 }
 
 ffi::Error qp_jvp(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::Dictionary given) {
-  return guarded(
-      given, results,
-      [&] {
-        const QpBatch batch = qp_of(arguments, given);
-        std::size_t place = 7;
-        const QpResult answer = qp_answer(arguments, place);
-        QpDirection direction;
-        QpDirection::each_array(
-            batch,
-            [&](const char*, const Extents&, auto& array) {
-              array = next<double>(arguments, place);
-            },
-            direction);
-        copy_out(propagate_qp(batch, answer, direction, settings_of<DerivativeSettings>(given)),
-                 batch, given, results);
-      },
-      kNotSolved);
+  return differentiated(given, results, [&] {
+    const QpBatch batch = qp_of(arguments, given);
+    std::size_t place = 7;
+    const QpResult answer = qp_answer(arguments, place);
+    QpDirection direction;
+    borrow_next(direction, batch, arguments, place);
+    copy_out(propagate_qp(batch, answer, direction, settings_of<DerivativeSettings>(given)), batch,
+             given, results);
+  });
 }
 
 CompliantBatch step_of(ffi::RemainingArgs arguments, const ffi::Dictionary& given) {
@@ -330,26 +315,23 @@ ffi::Error step(ffi::RemainingArgs arguments, ffi::RemainingRets results, ffi::D
 /// Arguments: the batch's twelve arrays, the answer's forces and statuses, the cotangent.
 ffi::Error step_vjp(ffi::RemainingArgs arguments, ffi::RemainingRets results,
                     ffi::Dictionary given) {
-  return guarded(
-      given, results,
-      [&] {
-        const CompliantBatch batch = step_of(arguments, given);
-        std::size_t place = 12;
-        CompliantResult answer;
-        answer.force = next<double>(arguments, place);
-        answer.status = next<Status>(arguments, place);
-        CompliantCotangent cotangent;
-        borrow_next(cotangent, batch, arguments, place);
-        std::vector<std::string> wanted;
-        std::istringstream names(text(given, "wanted"));
-        for (std::string name; names >> name;) wanted.push_back(name);
-        CompliantSettings solver;
-        solver.centripetal = given.get<bool>("centripetal").value();
-        copy_out(differentiate_compliant(batch, answer, cotangent, solver,
-                                         settings_of<DerivativeSettings>(given), wanted),
-                 batch, given, results);
-      },
-      kNotSolved);
+  return differentiated(given, results, [&] {
+    const CompliantBatch batch = step_of(arguments, given);
+    std::size_t place = 12;
+    CompliantResult answer;
+    answer.force = next<double>(arguments, place);
+    answer.status = next<Status>(arguments, place);
+    CompliantCotangent cotangent;
+    borrow_next(cotangent, batch, arguments, place);
+    std::vector<std::string> wanted;
+    std::istringstream names(text(given, "wanted"));
+    for (std::string name; names >> name;) wanted.push_back(name);
+    CompliantSettings solver;
+    solver.centripetal = given.get<bool>("centripetal").value();
+    copy_out(differentiate_compliant(batch, answer, cotangent, solver,
+                                     settings_of<DerivativeSettings>(given), wanted),
+             batch, given, results);
+  });
 }
 
 template <class Handler>

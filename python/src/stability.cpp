@@ -36,6 +36,12 @@ void validate_all(const nb::dict& arrays, std::int64_t problems, std::int64_t co
   });
 }
 
+/// Why each of the given stances has the verdict invalid_input.
+nb::dict stance_refusals(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts,
+                         const std::vector<std::int64_t>& wanted) {
+  return refusals_of(batch_of(arrays, problems, contacts), wanted, stance_refusal);
+}
+
 nb::dict analyse(const nb::dict& arrays, std::int64_t problems, std::int64_t contacts,
                  const nb::dict& settings, nb::handle backend, nb::handle workspace) {
   const StanceBatch batch = batch_of(arrays, problems, contacts);
@@ -168,6 +174,7 @@ nb::dict build_stances(const std::string& name, const Columns& columns, std::int
 void add_stability(nb::module_& module) {
   using nb::literals::operator""_a;
   module.def("validate_stances", validate_all);
+  module.def("stance_refusals", stance_refusals);
   module.def("analyse_stability", analyse, "arrays"_a, "problems"_a, "contacts"_a, "settings"_a,
              "backend"_a, "workspace"_a.none());
   module.def("verify_certificates", verify);

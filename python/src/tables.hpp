@@ -105,6 +105,19 @@ inline Shape shape_of(const Extents& extents) {
   return shape;
 }
 
+/// Why each of the wanted problems is refused: what `refusal_of` says of it, if anything.
+template <class Batch, class RefusalOf>
+nb::dict refusals_of(const Batch& batch, const std::vector<std::int64_t>& wanted,
+                     RefusalOf refusal_of) {
+  nb::dict result;
+  for (const std::int64_t problem : wanted) {
+    if (const auto refusal = refusal_of(batch, problem)) {
+      result[nb::int_(problem)] = refusal->text();
+    }
+  }
+  return result;
+}
+
 /// Name and array of everything in `table` that holds what `sizes` asks for; None for optional
 /// arrays that are empty.
 template <class Table>

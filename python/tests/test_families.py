@@ -192,6 +192,17 @@ def test_stability_of_the_command(command):
     assert not stability.verify(batch, stability.StabilityResult(**forged)).any()
 
 
+def test_a_refused_stance_has_a_reason():
+    stances = stability.model("figure2", alpha=[0.1, 0.2, 0.3])
+    friction = stances.friction.copy()
+    friction[1, 0] = -1.0
+    found = stability.analyse(stability.Stances(**{**stances.to_dict(), "friction": friction}))
+    assert found.verdict[1] == stability.StabilityVerdict.invalid_input
+    assert found.reasons() == {1: "friction[0] of stance 1 is -1: must be >= 0 and finite"}
+    assert "1 invalid_input" in repr(found) and "friction[0] of stance 1" in repr(found)
+    assert stability.analyse(stances).reasons() == {}
+
+
 def test_modes_impacts_and_motions_of_a_stance():
     stance = stability.Stances.of(l=[-1.0, 1.0], h=1.0, friction=0.5, restitution=0.2)
     words = [mode["word"] for mode in stability.modes(stance)]

@@ -115,7 +115,7 @@ def test_refusals_are_data():
     assert isinstance(error, ValueError)
     assert (error.field, error.index, error.problem) == ("velocity", (1,), 2)
     assert np.isnan(error.value) and error.rule == "must be finite"
-    assert str(error) == "velocity[1] of problem 2 is nan: must be finite"
+    assert str(error) == "v[1] (velocity) of problem 2 is nan: must be finite"
     again = pickle.loads(pickle.dumps(error))
     assert (again.field, again.index, again.problem, str(again)) == (
         error.field, error.index, error.problem, str(error))  # fmt: skip
@@ -124,6 +124,16 @@ def test_refusals_are_data():
     with pytest.raises(carom.InvalidInput) as refused:
         impact.sample(M, Jn, Jt, mu, v)
     assert (refused.value.field, refused.value.problem, refused.value.value) == ("friction", 3, -0.5)
+    bad = tuple(part[3] for part in (M, Jn, Jt, mu, v))
+    for call in (
+        impact.steps, impact.simultaneous, impact.sequential, impact.newton, impact.bounce, impact.check_unique_step,
+    ):
+        with pytest.raises(carom.InvalidInput, match=r"^mu\[0\] \(friction\) of problem 0 is -0.5: must be >= 0$"):
+            call(*bad)
+    with pytest.raises(carom.InvalidInput, match=r"^friction\[0\] of problem 0 is -0.5: must be >= 0$"):
+        impact.sample(impact.Problems.of(*bad))
+    with pytest.raises(carom.InvalidInput, match=r"^friction\b"):
+        impact.sample(M, Jn, Jt, mu, v, friction=-1.0)
 
 
 @pytest.mark.parametrize(

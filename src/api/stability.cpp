@@ -62,11 +62,21 @@ void validate(const Stance& stance, std::int64_t problem) {
   const auto contacts = static_cast<std::int64_t>(stance.contacts.size());
   require::between("contacts", contacts, 1, kMaxStanceContacts,
                    {.kind = "stance", .problem = which, .name = stance.name});
-  Refusal wrong = stability::refused(stance_batch({&stance, 1}), 0);
-  if (wrong.field.empty()) return;
-  wrong.problem = which;
-  wrong.name = stance.name;
-  throw InvalidInput(std::move(wrong));
+  auto wrong = stance_refusal(stance_batch({&stance, 1}), 0);
+  if (!wrong) return;
+  wrong->problem = which;
+  wrong->name = stance.name;
+  throw InvalidInput(*std::move(wrong));
+}
+
+std::optional<Refusal> stance_refusal(const StanceBatch& batch, std::int64_t problem) {
+  arrays::require_sizes(batch, batch);
+  require::between("problem", problem, 0, batch.problems - 1);
+  require::reachable(Backend::cpu, arrays::common_space("stance batch", batch));
+  Refusal wrong = stability::refused(batch, problem);
+  if (wrong.field.empty()) return std::nullopt;
+  wrong.problem = problem;
+  return wrong;
 }
 
 StabilityResult analyse_stability(const StanceBatch& batch, const StabilitySettings& settings,

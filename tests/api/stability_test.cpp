@@ -468,6 +468,12 @@ TEST(Stability, RefusesByName) {
   EXPECT_EQ(result.verdict.host()[0], StabilityVerdict::stable);
   EXPECT_EQ(result.verdict.host()[1], StabilityVerdict::invalid_input);
   EXPECT_EQ(result.verdict.host()[2], StabilityVerdict::stable);
+  const StanceBatch batch = stance_batch(stances);
+  EXPECT_FALSE(stance_refusal(batch, 0));
+  ASSERT_TRUE(stance_refusal(batch, 1));
+  EXPECT_EQ(stance_refusal(batch, 1)->text(),
+            "friction[0] of stance 1 is nan: must be >= 0 and finite");
+  EXPECT_THROW(static_cast<void>(stance_refusal(batch, 3)), InvalidInput);
   EXPECT_THROW(stance_impact(stances[0], 0, {0.0, 1.0, 0.0}), InvalidInput);
   EXPECT_THROW(stance_trajectory(stances[0], {0.0, -1.0, 0.0}, {0.0, 0.0, 0.0}, 5), InvalidInput);
 }
