@@ -17,7 +17,6 @@ class WorldRunner {
               const CompliantSettings& step);
 
   WorldStates& states() { return states_; }
-  [[nodiscard]] const WorldModel& model() const { return model_; }
 
   /// After `done` steps, [worlds].
   [[nodiscard]] std::vector<double> energies(std::int64_t done) const;

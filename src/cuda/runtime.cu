@@ -101,8 +101,6 @@ int resident_blocks(const void* kernel, int threads, std::size_t shared_bytes,
   return std::max(1, blocks) * limits.multiprocessors;
 }
 
-bool compiled() { return true; }
-
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> found;
   int count = 0;

@@ -16,16 +16,4 @@ Integer common_divisor(const Integer& x, const Integer& y) {
   return gcd(x, y);
 }
 
-void divide_exactly(Integer& x, const Integer& divisor) {
-#if defined(__SIZEOF_INT128__)
-  if (limbs::fits(x, limbs::kMost) && limbs::fits(divisor, limbs::kMost)) {
-    limbs::Natural quotient = limbs::magnitude(x);
-    limbs::Divisor(limbs::magnitude(divisor)).divide(quotient);
-    limbs::assign(x, quotient, x < 0);
-    return;
-  }
-#endif
-  x /= divisor;
-}
-
 }  // namespace carom::enclosure

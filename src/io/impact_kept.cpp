@@ -8,7 +8,7 @@
 
 #include "impact/exact/kept_mechanics.hpp"
 #include "io/file_words.hpp"
-#include "io/hdf5_pairs.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/other_fields.hpp"
 #include "io/problem_file.hpp"
 
@@ -20,6 +20,18 @@ namespace {
 constexpr double kMostTolerance = 1e-6;
 
 constexpr const char* kRanges[] = {"velocity", "normal_velocity", "tangent_velocity"};
+
+/// Numbers, or pairs [low, high] of which `high` takes the second.
+std::vector<double> read_pairs(const Hdf5Reader& reader, const std::string& name,
+                               std::vector<double>& high) {
+  std::vector<double> values = reader.doubles(name), low;
+  if (reader.shape(name).size() < 2) return values;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    low.push_back(values[i]);
+    high.push_back(values[i + 1]);
+  }
+  return low;
+}
 
 /// What one group of a file is read with.
 class GroupReader {

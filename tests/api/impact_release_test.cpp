@@ -24,6 +24,7 @@ using test::Flavour;
 using test::followed;
 using test::Generator;
 using test::set_restitution;
+using test::sliding_ball;
 
 using Values = std::vector<double>;
 
@@ -40,16 +41,7 @@ ImpactProblem bouncing(const char* name, double low, double high) {
 }
 
 TEST(Release, OfOneContactIsStrongesAndFrictionActsInBothPhases) {
-  ImpactProblem ball;
-  ball.velocities = 2;
-  ball.contacts = 1;
-  ball.mass_matrix = {2.0, 0.0, 0.0, 2.0};
-  ball.normal_jacobian = {0.0, 1.0};
-  ball.tangent_jacobian = {1.0, 0.0};
-  ball.friction = {0.25};
-  ball.velocity = {3.0, -1.0};
-  set_restitution(ball, 0.6, 0.6);
-  const ImpactResult run = followed(ball, steps(256));
+  const ImpactResult run = followed(sliding_ball(0.6), steps(256));
   EXPECT_EQ(run.summary[0].terminated, 256);
   EXPECT_EQ(run.summary[0].trimmed, 0);
   for (std::int64_t s = 0; s < run.samples.count; ++s) {

@@ -26,6 +26,7 @@ using test::Flavour;
 using test::followed;
 using test::Generator;
 using test::set_restitution;
+using test::sliding_ball;
 
 using Values = std::vector<double>;
 
@@ -65,16 +66,7 @@ void expect_all_ended(const ImpactSummary& summary) {
 }
 
 TEST(Restitution, OfOneBallIsStrongesAndFrictionActsInBothPhases) {
-  ImpactProblem ball;
-  ball.velocities = 2;
-  ball.contacts = 1;
-  ball.mass_matrix = {2.0, 0.0, 0.0, 2.0};
-  ball.normal_jacobian = {0.0, 1.0};
-  ball.tangent_jacobian = {1.0, 0.0};
-  ball.friction = {0.25};
-  ball.velocity = {3.0, -1.0};
-  set_restitution(ball, 0.6, 0.6);
-  const ImpactResult run = followed(ball, events(256));
+  const ImpactResult run = followed(sliding_ball(0.6), events(256));
   expect_all_ended(run.summary[0]);
   for (std::int64_t s = 0; s < run.samples.count; ++s) {
     EXPECT_NEAR(run.samples.velocity.data()[2 * s], 3.0 - 0.25 * 1.6, 1e-14);

@@ -22,7 +22,7 @@
 namespace carom {
 namespace {
 
-using test::part_of;
+using test::expect_part;
 using test::QpFlavour;
 using test::random_qps;
 using test::with;
@@ -61,10 +61,7 @@ TEST(QpWide, ThreadsAndSplitsOfABatch) {
     test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
     for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{21}}) {
       const std::size_t count = first == 5 ? 1 : 13;
-      const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
-      EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * n, count * n), -1);
-      EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 2 * n, count * 2 * n), -1);
-      EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
+      expect_part(batch, settings, whole, first, count);
     }
   }
 }
@@ -79,10 +76,7 @@ TEST_P(QpBits, ThreadsAndSplitsOfABatch) {
   test::expect_identical(whole, solve_qp(batch, settings, Backend::cpu));
   for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
     const std::size_t count = first == 5 ? 1 : 67;
-    const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
-    EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 6, count * 6), -1);
-    EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 8, count * 8), -1);
-    EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
+    expect_part(batch, settings, whole, first, count);
   }
 }
 

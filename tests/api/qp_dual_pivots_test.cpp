@@ -20,7 +20,7 @@
 namespace carom {
 namespace {
 
-using test::part_of;
+using test::expect_part;
 using test::QpFlavour;
 using test::random_qps;
 using test::with;
@@ -90,11 +90,7 @@ TEST(QpDualPivots, SameBitsInAnyPackThreadAndEmulation) {
   EXPECT_GT(test::expect_same_bits_but_wide(whole, emulation::solve_qp(batch, settings, false)), 0);
   for (const std::size_t first : {std::size_t{0}, std::size_t{5}, std::size_t{130}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{67}}) {
-      const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
-      EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 7, count * 7), -1);
-      EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 17, count * 17), -1);
-      EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
-      EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
+      expect_part(batch, settings, whole, first, count);
     }
   }
 }
@@ -135,12 +131,7 @@ TEST(QpDualPivots, SemidefiniteProblemsHaveTheSameBitsInAnyPack) {
   }
   for (const std::size_t first : {std::size_t{0}, std::size_t{3}, std::size_t{30}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{31}}) {
-      const QpResult part =
-          solve_qp(part_of(batch, first, count), with(QpMethod::automatic), Backend::cpu);
-      EXPECT_EQ(test::first_difference(part.solution, 0, whole.solution, first * 9, count * 9), -1);
-      EXPECT_EQ(test::first_difference(part.dual, 0, whole.dual, first * 18, count * 18), -1);
-      EXPECT_EQ(test::first_difference(part.residual, 0, whole.residual, first, count), -1);
-      EXPECT_EQ(test::first_difference(part.iterations, 0, whole.iterations, first, count), -1);
+      expect_part(batch, with(QpMethod::automatic), whole, first, count);
     }
   }
 }

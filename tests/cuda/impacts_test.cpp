@@ -14,12 +14,14 @@
 #include "support/message.hpp"
 #include "support/model_runs.hpp"
 #include "support/random_problems.hpp"
+#include "support/restitution.hpp"
 
 // The samples of a host batch are the cpu backend's bit for bit: both run the same bodies on the
 // same prepared problems.
 namespace carom {
 namespace {
 
+using test::exact_block;
 using test::Flavour;
 using test::Generator;
 
@@ -291,20 +293,6 @@ TEST_F(CudaImpacts, TablesWidenAsOnTheCpu) {
   }
 }
 
-// Powers of two make every preparation exact, so that the device's equals the host's.
-ImpactProblem exact_problem() {
-  ImpactProblem problem;
-  problem.name = "exact";
-  problem.velocities = 3;
-  problem.contacts = 2;
-  problem.mass_matrix = {1, 0, 0, 0, 1, 0, 0, 0, 0.25};
-  problem.normal_jacobian = {0, 1, -0.5, 0, 1, 0.5};
-  problem.tangent_jacobian = {1, 0, 1, 1, 0, 1};
-  problem.friction = {0.5, 0.75};
-  problem.velocity = {0.25, -1, 0.5};
-  return problem;
-}
-
 // Problems that come to the device in pieces, one at a time or a few.
 TEST_F(CudaImpacts, PiecesDoNotMatter) {
   Generator random(93);
@@ -337,7 +325,7 @@ TEST_F(CudaImpacts, PiecesDoNotMatter) {
   settings.epsilon = 0.0;
   settings.bad_problem = BadProblem::refuse;
   const ImpactBatch exact =
-      make_batch(std::vector<ImpactProblem>(12, exact_problem())).to(MemorySpace::device);
+      make_batch(std::vector<ImpactProblem>(12, exact_block())).to(MemorySpace::device);
   pieces_of(exact, settings, sample_impacts(exact, settings, Backend::cuda));
 }
 
@@ -390,7 +378,7 @@ TEST_F(CudaImpacts, WorkspaceServesOtherShapes) {
 }
 
 TEST_F(CudaImpacts, ExactDeviceBatchEqualsHostBatch) {
-  const ImpactBatch batch = make_batch(std::vector<ImpactProblem>(5, exact_problem()));
+  const ImpactBatch batch = make_batch(std::vector<ImpactProblem>(5, exact_block()));
   ImpactSettings settings = random_settings(333);
   settings.epsilon = 0.0;
   const ImpactResult host = sample_impacts(batch, settings, Backend::cuda);
@@ -402,7 +390,7 @@ TEST_F(CudaImpacts, ExactDeviceBatchEqualsHostBatch) {
 }
 
 TEST_F(CudaImpacts, PoisonedNeighbourChangesNothing) {
-  std::vector<ImpactProblem> problems(7, exact_problem());
+  std::vector<ImpactProblem> problems(7, exact_block());
   const ImpactBatch clean_batch = make_batch(problems);
   problems[2].mass_matrix[4] = -1.0;
   problems[3].velocity[1] = std::numeric_limits<double>::quiet_NaN();

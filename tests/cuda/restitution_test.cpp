@@ -22,6 +22,7 @@
 namespace carom {
 namespace {
 
+using test::exact_block;
 using test::Flavour;
 using test::Generator;
 using test::set_restitution;
@@ -147,21 +148,8 @@ TEST_F(CudaRestitution, OfSeveralDevicesIsThatOfOne) {
   }
 }
 
-/// Powers of two make every preparation exact, so that the device's equals the host's.
-ImpactProblem exact_problem() {
-  ImpactProblem problem;
-  problem.velocities = 3;
-  problem.contacts = 2;
-  problem.mass_matrix = {1, 0, 0, 0, 1, 0, 0, 0, 0.25};
-  problem.normal_jacobian = {0, 1, -0.5, 0, 1, 0.5};
-  problem.tangent_jacobian = {1, 0, 1, 1, 0, 1};
-  problem.friction = {0.5, 0.75};
-  problem.velocity = {0.25, -1, 0.5};
-  return problem;
-}
-
 TEST_F(CudaRestitution, OfADeviceBatchIsThatOfTheHostAndItsIntervalsAreScreened) {
-  std::vector<ImpactProblem> problems(6, exact_problem());
+  std::vector<ImpactProblem> problems(6, exact_block());
   set_restitution(problems[1], 0.2, 0.4);
   problems[2].friction_high = {0.5, 1.0};
   set_restitution(problems[3], 0.5, 0.5);

@@ -11,8 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <carom/impact_enclosure.hpp>
 
+#include "support/bits.hpp"
 #include "support/random_problems.hpp"
 
 namespace carom::test {
@@ -29,6 +32,25 @@ inline ImpactSettings events(std::int64_t samples) {
 
 inline ImpactResult followed(const ImpactProblem& problem, const ImpactSettings& settings) {
   return sample_impacts(make_batch({&problem, 1}), settings, Backend::cpu);
+}
+
+/// A sample depends only on the seed, the problem and its index.
+inline void expect_addressed(const ImpactProblem& problem) {
+  ImpactSettings settings = events(3000);
+  settings.threads = 1;
+  const ImpactResult all = followed(problem, settings);
+  settings.threads = 2;
+  const ImpactResult again = followed(problem, settings);
+  settings.first_sample = 1000;
+  settings.samples = 500;
+  const ImpactResult part = followed(problem, settings);
+  settings.seed = 4;
+  const ImpactResult other = followed(problem, settings);
+  const auto nv = static_cast<std::size_t>(problem.velocities);
+  EXPECT_EQ(first_difference(all.samples.velocity, again.samples.velocity), -1);
+  EXPECT_EQ(first_difference(all.samples.velocity, 1000 * nv, part.samples.velocity, 0, 500 * nv),
+            -1);
+  EXPECT_GE(first_difference(part.samples.velocity, other.samples.velocity), 0);
 }
 
 /// A planar problem with J and v normally distributed, M well conditioned, mu in [0, most], contact

@@ -36,6 +36,20 @@ inline QpBatch part_of(const QpBatch& batch, std::size_t first, std::size_t coun
                        static_cast<std::int64_t>(first + count));
 }
 
+/// Problems [first, first + count) by themselves have the bits that they have in the whole batch.
+inline void expect_part(const QpBatch& batch, const QpSettings& settings, const QpResult& whole,
+                        std::size_t first, std::size_t count) {
+  const QpResult part = solve_qp(part_of(batch, first, count), settings, Backend::cpu);
+  QpResult::each_array(
+      {},
+      [&](const char* name, const Extents&, const auto& one, const auto& all) {
+        const std::size_t width = all.size() / whole.status.size();
+        ASSERT_EQ(one.size(), count * width) << name;
+        EXPECT_EQ(first_difference(one, 0, all, first * width, count * width), -1) << name;
+      },
+      part, whole);
+}
+
 /// Results of the cpu and of a backend with the same text, bit for bit, but for problems whose
 /// answer or proof the cpu has from QpWideActiveSet, which the other one lacks: those have the same
 /// status and objective. Returns how many those are.

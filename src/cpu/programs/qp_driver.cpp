@@ -1,15 +1,17 @@
-#include "cpu/programs/qp_driver.hpp"
-
 #include <algorithm>
 
 #include <carom/device/qp_problem.hpp>
+#include <carom/types/qp.hpp>
 
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
+#include "core/workspace.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "cpu/simd/programs/qp.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/crossover.hpp"
 #include "programs/qp/kernels/qp_task.hpp"
+#include "programs/qp/layout.hpp"
 #include "programs/qp/task.hpp"
 
 namespace carom::cpu {
@@ -17,8 +19,6 @@ namespace carom::cpu {
 namespace {
 
 constexpr std::int64_t kProblemsAtOnce = 64;
-
-using Solve = void (*)(const simd::QpRange&);
 
 /// Working memory of one thread.
 struct Thread {
@@ -31,13 +31,14 @@ struct QpScratch : ThreadScratch<Thread> {
   std::vector<std::uint8_t> end;  // of the first attempt
 };
 
+/// Runs an instruction set's entries on ranges of problems in threads, and finishes what they
+/// leave.
 class Driver {
  public:
-  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start, Solve solve,
+  Driver(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
          WorkspaceState* workspace)
       : batch_(batch),
         settings_(settings),
-        solve_(solve),
         layout_(batch),
         grain_(batch.variables > simd::kLargestPackedQp ? 1 : kProblemsAtOnce),
         doubles_(simd::qp_workspace(settings.method, layout_.shape())),
@@ -65,7 +66,7 @@ class Driver {
   void range(std::int64_t begin, std::int64_t end, Thread& thread) {
     const bool inside =
         settings_.method != QpMethod::active_set && settings_.method != QpMethod::lemke;
-    if (inside) solve_({begin, end, &task_, thread.workspace.data()});
+    if (inside) code_.solve_qps({begin, end, &task_, thread.workspace.data()});
     for (std::int64_t p = begin; p < end; ++p) {
       if (inside && end_[static_cast<std::size_t>(p)] == kernels::kQpFinal) continue;
       if (inside && qp::cross_over(task_, p)) continue;
@@ -78,12 +79,11 @@ class Driver {
     const kernels::QpShape& shape = layout_.shape();
     const long size = kernels::qp_finish_parts(shape.variables, shape.rows, shape.cones > 0).end;
     make_room(memory, size);
-    finish_(task_, p, tried, memory.data());
+    code_.finish_qp(task_, p, tried, memory.data());
   }
 
   const QpBatch& batch_;
   const QpSettings& settings_;
-  Solve solve_;
   QpLayout layout_;
   std::int64_t grain_;
   long doubles_;
@@ -91,19 +91,14 @@ class Driver {
   Scratch<QpScratch> scratch_;
   std::vector<std::uint8_t>& end_;
   kernels::QpTaskArrays task_{};
-  decltype(simd::InstructionSet::finish_qp) finish_ = simd::instruction_set().finish_qp;
+  const simd::InstructionSet& code_ = simd::instruction_set();
 };
 
 }  // namespace
 
-QpResult drive_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
-                  void (*solve)(const simd::QpRange&), WorkspaceState* workspace) {
-  return Driver(batch, settings, start, solve, workspace).run();
-}
-
 QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, const QpWarmStart& start,
                   WorkspaceState* workspace) {
-  return drive_qp(batch, settings, start, simd::instruction_set().solve_qps, workspace);
+  return Driver(batch, settings, start, workspace).run();
 }
 
 template <>

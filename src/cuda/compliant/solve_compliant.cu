@@ -3,7 +3,6 @@
 #include <carom/device/memory.hpp>
 
 #include "compliant/backends.hpp"
-#include "cuda/compliant/compliant_launch.cuh"
 #include "cuda/compliant/contact_group.cuh"
 #include "cuda/compliant/step_threads.cuh"
 #include "cuda/device_scratch.hpp"
@@ -16,6 +15,19 @@
 namespace carom::cuda {
 
 namespace {
+
+/// Arguments of the kernels for compliant steps.
+struct CompliantLaunch {
+  kernels::CompliantArrays arrays;
+  std::int64_t problems;
+  kernels::CompliantOptions options;
+  double* reals;
+  double* packs;  ///< of all threads, interleaved
+  int* ints;
+  RowType* types;
+  int* open;  ///< problems that groups of lanes leave, in any order; null without groups
+  int* open_count;
+};
 
 /// A block is one warp, whose groups of lanes take steps of Newton's method for some problems, all
 /// of them at once; what is before and behind waits until all groups have something of it to do.

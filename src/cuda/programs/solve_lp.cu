@@ -1,10 +1,9 @@
 #include <type_traits>
 
 #include "cuda/device_scratch.hpp"
+#include "cuda/lanes.cuh"
 #include "cuda/launch.cuh"
-#include "cuda/programs/lp_launch.cuh"
 #include "cuda/runtime.hpp"
-#include "cuda/shared_lanes.cuh"
 #include "cuda/staging.hpp"
 #include "programs/lp/kernels/lp_finish.hpp"
 #include "programs/lp/task.hpp"
@@ -12,6 +11,43 @@
 namespace carom::cuda {
 
 namespace {
+
+/// Arguments of the kernels for linear programs.
+struct LpLaunch {
+  kernels::LpArrays arrays;
+  int problems;
+  double* work;  ///< a workspace for each block; null where it lies in shared memory
+  int* int_work;
+  double* finish_work;  ///< lp_finish_workspace for each block of finish_lps
+};
+
+/// A place in the block's shared memory by its number of values. Functions that are called then
+/// know where they read; a pointer that they are handed may be to anything.
+class SharedReals {
+ public:
+  CAROM_INLINE constexpr SharedReals operator+(long count) const {
+    return SharedReals(first_ + static_cast<int>(count));
+  }
+  CAROM_INLINE double& operator[](long i) const { return static_cast<double*>(*this)[i]; }
+  CAROM_INLINE operator double*() const {
+#if defined(CAROM_DEVICE_CODE)
+    return shared_memory() + first_;
+#else
+    return nullptr;
+#endif
+  }
+
+  SharedReals() = default;
+
+ private:
+  CAROM_INLINE constexpr explicit SharedReals(int first) : first_(first) {}
+  int first_ = 0;
+};
+
+/// WarpLanes with a workspace in shared memory.
+struct SharedWarpLanes : WarpLanes {
+  using Reals = SharedReals;
+};
 
 constexpr int kFewRows = 8;      // padded; then the loops over rows are known
 constexpr int kFewColumns = 40;  // at most so many, too: then all places are

@@ -20,9 +20,6 @@ struct Box {
   int order = 0;
   std::vector<double> matrix, vector, lower, upper;
 
-  [[nodiscard]] certificate::BoxedLcpData view() const {
-    return {order, matrix.data(), vector.data(), lower.data(), upper.data(), nullptr, nullptr};
-  }
   [[nodiscard]] double entry(int i, int j) const {
     return matrix[static_cast<std::size_t>(i) * static_cast<std::size_t>(order) +
                   static_cast<std::size_t>(j)];
