@@ -208,33 +208,40 @@ TEST(EventSets, SamplesOfABatchAreThoseOfEachProblem) {
 
 struct Bare;  // no registers, no memory of modes: the text of a device
 
+/// Most: of contacts, that the code which is tested has arrays for.
+template <int Most>
+void expect_bits(test::Generator& random, int contacts, int directions) {
+  const ImpactProblem problem =
+      test::random_problem(random, test::Flavour::rank_deficient, 3, contacts);
+  const ImpactBatch batch = make_batch({&problem, 1});
+  ImpactSettings settings;
+  settings.method = ImpactMethod::events;
+  settings.friction_directions = directions;
+  settings.samples = settings.keep_samples = 100;
+  const ImpactResult known = sample_impacts(batch, settings, Backend::cpu);
+  const auto prepared = PreparedImpacts(batch, settings);
+  const kernels::ImpactProblemView view = prepared.view(0);
+  const kernels::ImpactRun run = impact_run(batch, settings, {});
+  std::vector<double> v(problem.velocities), u(3 * Most), total(3 * Most);
+  kernels::ImpactScratch<3> scratch{};
+  scratch.v = v.data();
+  scratch.u = u.data();
+  scratch.total = total.data();
+  kernels::AnyEventTrajectory<Bare, 3, Most> trajectory(run, view, scratch);
+  for (std::size_t sample = 0; sample < 100; ++sample) {
+    trajectory.run(0, sample, nullptr);
+    const double* const expected = known.samples.velocity.data() + sample * v.size();
+    EXPECT_EQ(std::memcmp(v.data(), expected, v.size() * sizeof(double)), 0)
+        << contacts << " contacts, " << directions << " directions, sample " << sample;
+  }
+}
+
 TEST(EventSets, RegistersAndMemoryLeaveTheBits) {
   test::Generator random(21);
-  for (const int contacts : {3, 8}) {
-    const ImpactProblem problem =
-        test::random_problem(random, test::Flavour::rank_deficient, 3, contacts);
-    const ImpactBatch batch = make_batch({&problem, 1});
-    ImpactSettings settings;
-    settings.method = ImpactMethod::events;
-    settings.friction_directions = 8;
-    settings.samples = settings.keep_samples = 100;
-    const ImpactResult known = sample_impacts(batch, settings, Backend::cpu);
-    const auto prepared = PreparedImpacts(batch, settings);
-    const kernels::ImpactProblemView view = prepared.view(0);
-    const kernels::ImpactRun run = impact_run(batch, settings, {});
-    std::vector<double> v(problem.velocities), u(24), total(24);
-    kernels::ImpactScratch<3> scratch{};
-    scratch.v = v.data();
-    scratch.u = u.data();
-    scratch.total = total.data();
-    kernels::AnyEventTrajectory<Bare, 3, 8> trajectory(run, view, scratch);
-    for (std::size_t sample = 0; sample < 100; ++sample) {
-      trajectory.run(0, sample, nullptr);
-      const double* const expected = known.samples.velocity.data() + sample * v.size();
-      EXPECT_EQ(std::memcmp(v.data(), expected, v.size() * sizeof(double)), 0)
-          << contacts << " contacts, sample " << sample;
-    }
-  }
+  expect_bits<8>(random, 3, 8);
+  expect_bits<8>(random, 8, 8);
+  expect_bits<8>(random, 6, 16);
+  expect_bits<16>(random, 11, 4);
 }
 
 /// The search without a table finds the modes that the table holds: of problems with little

@@ -32,7 +32,7 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
   using Slips = PackedSlips<Isa>;
   using Vectors = typename Slips::Vectors;
   using Mode = PackedEventMode<Most>;
-  using Packs = EventSystemPacks<Isa, Most, true>;
+  using Packs = typename Base::Packs;
   friend class EventSearchRules;
 
  public:
@@ -75,7 +75,8 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
   using Base::root_;
   using Memory = EventMemory<Mode, Most, kKeptModes<Isa>>;
   static constexpr int kGuesses = 8 + (Most > 8 ? Most - 8 : 0);  ///< EventModes::kGuesses
-  static constexpr double kFull = 1.0, kHeld = 2.0;               ///< EventPush
+  static constexpr int kKeptOfOne = 256;
+  static constexpr double kFull = 1.0, kHeld = 2.0;  ///< EventPush
 
   [[nodiscard]] CAROM_INLINE static Pack load(const double* from, int at) {
     return Pack::load(from + at);
@@ -148,18 +149,28 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
   }
   CAROM_INLINE bool solved() {
     EventKey<Most> key{};
+    if (alone_) {
+      const int i = lowest_bit(able_);
+      key.word[0] = static_cast<std::uint64_t>((choice_[i] * 4.0 + push_[i]) * Most + i);
+      return recall(solved_alone_, key);
+    }
     Packs::for_registers([&](int at) {
       const Pack push = load(push_, at), none(0.0), one(1.0);
       const Pack full = select(Slips::same(push, one), Pack(3.0), Pack(2.0));
       const Pack code = fused(Pack(2.0), load(choice_, at), full);
       put(key, at, select(push > none, code, select(load(weight_, at) > none, one, none)));
     });
-    solved_.look(key);
-    SolvedMode<kMaxRows>& known = solved_.value();
-    if (!solved_.known()) {
+    return recall(solved_, key);
+  }
+  template <class Memory>
+  CAROM_INLINE bool recall(Memory& memory, const EventKey<Most>& key) {
+    memory.look(key);
+    SolvedMode<kMaxRows>& known = memory.value();
+    if (!memory.known()) {
       known.consistent = this->solve(weight_, known.impulse, known.rate, known.all);
-      solved_.keep(key);
+      memory.keep(key);
     }
+    known_ = &known;
     return known.consistent;
   }
   CAROM_INLINE int mend(unsigned number);
@@ -185,8 +196,11 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
   EventSearchRules rules_;
   Memory memory_;
   EventMemory<SolvedMode<kMaxRows>, Most, kKeptModes<Isa>> solved_;
+  EventMemory<SolvedMode<kMaxRows>, Most, kKeptOfOne> solved_alone_;  ///< of all samples
+  const SolvedMode<kMaxRows>* known_ = nullptr;                       ///< the mode that is tried
   const double *u_ = nullptr, *weight_ = nullptr, *state_ = nullptr;  ///< what is searched for
   unsigned choosing_ = 0;
+  bool alone_ = false;  ///< one contact may push, with a weight of 1
   bool pushes_ = false;
   alignas(64) double next_push_[Most];
   alignas(64) double next_choice_[Most];
@@ -196,7 +210,7 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
 /// EventModes::mend; impulses as they are mended and where slips go are those of the mode.
 template <class Isa, int Most>
 CAROM_INLINE int PackedEventModes<Isa, Most>::mend(unsigned number) {
-  const SolvedMode<kMaxRows>& known = solved_.value();
+  const SolvedMode<kMaxRows>& known = *known_;
   Mode& mode = memory_.value();
   const Slips& slips = packs_.slips;
   int broken = 0;
@@ -216,6 +230,13 @@ CAROM_INLINE int PackedEventModes<Isa, Most>::mend(unsigned number) {
     const Pack moving =
         select(touches, slips.moving(rested, Packs::tangents(known.rate, at), slight), none);
     moving.store(mode.moving + at);
+    if (!any_of(able)) {
+      normal.store(mode.impulse + at);
+      Packs::store_tangents(t, mode.impulse, at);
+      push.store(next_push_ + at);
+      choice.store(next_choice_ + at);
+      return;
+    }
 
     Pack next_push = push, next_choice = choice;
     const Mask unpushed = able & (push <= none);
@@ -291,18 +312,20 @@ CAROM_INLINE int PackedEventModes<Isa, Most>::mend(unsigned number) {
 /// EventModes::conclude.
 template <class Isa, int Most>
 CAROM_INLINE void PackedEventModes<Isa, Most>::conclude() {
-  const SolvedMode<kMaxRows>& known = solved_.value();
+  const SolvedMode<kMaxRows>& known = *known_;
   Mode& mode = memory_.value();
   const Slips& slips = packs_.slips;
   mode.possible = true;
   Packs::for_registers([&](int at) {
     const Pack none(0.0);
     const Mask touches = load(u_, at) <= none;
-    const Pack normal = load(mode.impulse, at), most = packs_.friction(at) * normal;
     const Mask pushed = of_bits(able_, at) & (load(push_, at) > none);
-    const Pack beyond = slips.beyond(Packs::tangents(mode.impulse, at), most);
-    const Mask outside = (normal < none) | (beyond > Pack(EventRules::kCone) * most);
-    mode.possible = mode.possible && !any_of(pushed & outside);
+    if (any_of(pushed)) {
+      const Pack normal = load(mode.impulse, at), most = packs_.friction(at) * normal;
+      const Pack beyond = slips.beyond(Packs::tangents(mode.impulse, at), most);
+      const Mask outside = (normal < none) | (beyond > Pack(EventRules::kCone) * most);
+      mode.possible = mode.possible && !any_of(pushed & outside);
+    }
     const Pack moving = load(mode.moving, at);
     const Vectors rate = Packs::tangents(known.rate, at);
     const Vectors projected = slips.project(moving, slips.edge(slips.index(moving)), rate);
@@ -320,6 +343,7 @@ CAROM_CALL bool PackedEventModes<Isa, Most>::search(const double* u, const doubl
   able_ = Packs::bits([&](int at) { return (load(u, at) <= none) & (load(weight, at) > none); });
   const unsigned approach = Packs::bits([&](int at) { return load(u, at) < none; });
   if (able_ == 0) return false;
+  alone_ = (able_ & (able_ - 1)) == 0 && weight[lowest_bit(able_)] == 1.0;
   if ((able_ & approach) == 0 && (this->rest() || this->dissipates(slip))) return false;
   Packs::for_registers([&](int at) { none.store(choice_ + at); });
   choosing_ = able_ & Packs::bits([&](int at) {

@@ -85,25 +85,27 @@ class PackedPiece {
       normals |= ((next <= none) & (next >= none) & (normal != none)).bits() << lanes;
       states |= ((state != moving) & !leaves).bits() << lanes;
 
-      const Pack half(0.5);
-      const Pack first = push * half * (normal + next) * far;
-      const Pack second = friction.x * half * (t.x + after.x) * far;
-      const Pack third = friction.y * half * (t.y + after.y) * far;
-      // Sums in another order differ by less than the half of what is no gain.
-      const Pack worth = magnitude(first) + magnitude(second) + magnitude(third);
-      certain = certain && all_of(first + second + third <= Pack(0.5 * Rules::kCone) * worth);
-      worst =
-          larger(worst, misses(slips, packs.friction(at), push, friction, normal, next, t, after));
+      if (any_of((push != none) | (friction.x != none) | (friction.y != none))) {
+        const Pack half(0.5);
+        const Pack first = push * half * (normal + next) * far;
+        const Pack second = friction.x * half * (t.x + after.x) * far;
+        const Pack third = friction.y * half * (t.y + after.y) * far;
+        // Sums in another order differ by less than the half of what is no gain.
+        const Pack worth = magnitude(first) + magnitude(second) + magnitude(third);
+        certain = certain && all_of(first + second + third <= Pack(0.5 * Rules::kCone) * worth);
+        worst = larger(worst,
+                       misses(slips, packs.friction(at), push, friction, normal, next, t, after));
+        fused(far, push, Pack::load(total + at)).store(total + at);
+        const Vectors sum = Packs::tangents(total, at);
+        Packs::store_tangents({fused(far, friction.x, sum.x), fused(far, friction.y, sum.y)}, total,
+                              at);
+      }
 
       normal.store(before + at);
       Packs::store_tangents(t, before, at);
       next.store(u + at);
       Packs::store_tangents(after, u, at);
       state.store(slip + at);
-      fused(far, push, Pack::load(total + at)).store(total + at);
-      const Vectors sum = Packs::tangents(total, at);
-      Packs::store_tangents({fused(far, friction.x, sum.x), fused(far, friction.y, sum.y)}, total,
-                            at);
     }
     if (event && normals != 0) {
       key = lowest_bit(normals);

@@ -29,11 +29,9 @@ class PackedSlips {
 
   CAROM_INLINE explicit PackedSlips(const FrictionPolygon& polygon)
       : polygon_(polygon), sectors_(static_cast<double>(polygon.count)) {
-    for (int j = 0; j < kEntries; ++j) {
-      for (int c = 0; c < 2; ++c) {
-        edge_[c][j] = j < polygon.count ? polygon.along[j][c] : 0.0;
-        direction_[c][j] = j < polygon.count ? polygon.direction[j][c] : 0.0;
-      }
+    for (int j = 0; j < polygon.count; ++j) {
+      edge_.set(j, polygon.along[j][0], polygon.along[j][1]);
+      direction_.set(j, polygon.direction[j][0], polygon.direction[j][1]);
     }
   }
 
@@ -55,12 +53,8 @@ class PackedSlips {
   [[nodiscard]] CAROM_INLINE Pack before(Pack j) const {
     return select(j > Pack(0.0), j, Pack(sectors_)) - Pack(1.0);
   }
-  [[nodiscard]] CAROM_INLINE Vectors edge(Pack j) const {
-    return {Registers::looked_up(edge_[0], j), Registers::looked_up(edge_[1], j)};
-  }
-  [[nodiscard]] CAROM_INLINE Vectors direction(Pack j) const {
-    return {Registers::looked_up(direction_[0], j), Registers::looked_up(direction_[1], j)};
-  }
+  [[nodiscard]] CAROM_INLINE Vectors edge(Pack j) const { return looked_up(edge_, j); }
+  [[nodiscard]] CAROM_INLINE Vectors direction(Pack j) const { return looked_up(direction_, j); }
   [[nodiscard]] CAROM_INLINE static Pack across(const Vectors& e, const Vectors& t) {
     return fused(e.x, t.x, e.y * t.y);
   }
@@ -160,8 +154,13 @@ class PackedSlips {
   [[nodiscard]] CAROM_INLINE double edge_length() const { return polygon_.edge; }
 
  private:
-  static constexpr int kEntries = 16;
+  using Pairs = typename Registers::Pairs;
 
+  [[nodiscard]] CAROM_INLINE static Vectors looked_up(const Pairs& pairs, Pack j) {
+    Vectors at;
+    pairs.look_up(j, at.x, at.y);
+    return at;
+  }
   [[nodiscard]] CAROM_INLINE Pack towards(int j, const Vectors& t) const {
     return fused(Pack(polygon_.direction[j][0]), t.x, Pack(polygon_.direction[j][1]) * t.y);
   }
@@ -172,7 +171,7 @@ class PackedSlips {
 
   const FrictionPolygon& polygon_;
   double sectors_;
-  double edge_[2][kEntries], direction_[2][kEntries];
+  Pairs edge_, direction_;
 };
 
 }  // namespace carom::kernels

@@ -80,13 +80,13 @@ class EventSystem {
   [[nodiscard]] CAROM_INLINE int tangent(int i, int c) const { return at_.tangent(i, c); }
 
  protected:
+  using Packs = EventSystemPacks<Isa, Most, Split>;
   static constexpr double kNothing = 1e-13;    ///< of the terms of a sum: rounding
   static constexpr double kResidual = 1e-11;   ///< likewise, of what is to vanish
   static constexpr double kDependent = 1e-11;  ///< of a row's largest entry
   static constexpr double kResting = 1e-6;     ///< likewise, what is certainly no rounding
   static constexpr bool kInRegisters = kKeptModes<Isa> > 0;
   static constexpr int kPack = kInRegisters ? 8 : 1;
-  static constexpr bool kInLanes = EventSystemPacks<Isa, Most, Split>::kInLanes;
   static constexpr int kColumns = (kMaxRows + kPack) & -kPack;  ///< of the system, the last whole
   static constexpr int kTogether = 4;                           ///< rows of a product at once
   static_assert(kMaxRows % kTogether == 0);
@@ -177,7 +177,10 @@ class EventSystem {
   /// The system's matrix.
   CAROM_INLINE void couple(const Unknown* unknown, int count);
   CAROM_INLINE void eliminate(int count);
+  template <int Parts>
   CAROM_INLINE void release_few(const double* rate, double* impulse);
+  CAROM_INLINE void release_any(const Unknown* unknown, int count, const double* rate,
+                                double* impulse);
   CAROM_INLINE bool solve(const double* weight, double* impulse, double* rate, double& all);
 
   /// What the terms of a rate may come to.
@@ -189,8 +192,8 @@ class EventSystem {
   EventRows<Dim, Most, Split> at_;
   const double* friction_;
   EventSlip<Dim> slip_;
-  EventSystemPacks<Isa, Most, Split> packs_;
-  typename EventSystemPacks<Isa, Most, Split>::Doing doing_{};
+  Packs packs_;
+  typename Packs::Doing doing_{};
   unsigned char idle_[Most];
   unsigned able_ = 0;  ///< a bit a contact, of Split: those that are not idle
   Push push_[Most];
@@ -419,16 +422,17 @@ CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::eliminate(int count) {
   for (int column = 0; column < count; ++column) system_[column][count] = value[column];
 }
 
-/// The unknowns of a mode whose equations have few, in the lanes of one register, put into its
-/// impulses. The operations are those of couple and eliminate.
+/// The unknowns of a mode whose equations are lanes of so many registers, put into its impulses.
+/// The operations are those of couple and eliminate.
 template <class Isa, int Dim, int Most, bool Split>
+template <int Parts>
 CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::release_few(const double* rate,
                                                                   double* impulse) {
   using Registers = ContactRegisters<Isa>;
   using Pack = typename Registers::Pack;
   using Mask = typename Registers::Mask;
-  constexpr int kMost = 8;
-  alignas(64) double row[kMost + 3] = {}, across[kMost + 3] = {};
+  constexpr int kWidth = Registers::kWidth, kMost = Parts * kWidth;
+  int row[kMost + 3] = {}, across[kMost + 3] = {};
   alignas(64) double edge[2][kMost + 3] = {};
   unsigned edges = 0;
   int count = 0;
@@ -447,22 +451,28 @@ CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::release_few(const double* 
       count += 2;
     }
   }
-  const Pack rows = Pack::load(row), seconds = Pack::load(across);
-  const Mask ons = Mask::from_bits(edges), used = Mask::from_bits((1U << count) - 1U);
-  const auto left = [&](const double* velocities) {
-    Pack value = Registers::of_rows(velocities, rows);
+  const auto lanes = [](unsigned bits, int part) {
+    return Mask::from_bits(bits >> (part * kWidth) & ((1U << kWidth) - 1U));
+  };
+  const unsigned all = (1U << count) - 1U;
+  const auto left = [&](const double* velocities, int part) {
+    const int at = part * kWidth;
+    Pack value = Registers::of_rows(velocities, row + at);
     if (edges != 0) {
-      const Pack second = Pack::load(edge[1]) * Registers::of_rows(velocities, seconds);
-      value = select(ons, fused(Pack::load(edge[0]), value, second), value);
+      const Pack second = Pack::load(edge[1] + at) * Registers::of_rows(velocities, across + at);
+      value = select(lanes(edges, part), fused(Pack::load(edge[0] + at), value, second), value);
     }
-    return select(used, value, Pack(0.0));
+    return select(lanes(all, part), value, Pack(0.0));
   };
   alignas(64) double column[kMost + 1][kMost];
-  Pack size(0.0);
+  Pack size[Parts];
+  for (Pack& part : size) part = Pack(0.0);
   const auto add = [&](int b, const double* velocities) {
-    const Pack value = left(velocities);
-    size = larger(size, magnitude(value));
-    value.store(column[b]);
+    for (int part = 0; part < Parts; ++part) {
+      const Pack value = left(velocities, part);
+      size[part] = larger(size[part], magnitude(value));
+      value.store(column[b] + part * kWidth);
+    }
   };
   int made = 0;
   for (unsigned open = doing_.open; open != 0; open &= open - 1) {
@@ -484,29 +494,48 @@ CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::release_few(const double* 
       add(made++, velocities);
     }
   }
-  (-left(rate)).store(column[count]);
-  const Pack least = Pack(kDependent) * size;
-  unsigned open = (1U << count) - 1U;
+  for (int part = 0; part < Parts; ++part) {
+    (-left(rate, part)).store(column[count] + part * kWidth);
+    size[part] = Pack(kDependent) * size[part];
+  }
+  unsigned open = all;
   double value[kMost];
   int pivot_of[kMost];
   for (int c = 0; c < count; ++c) {
-    const Pack own = Pack::load(column[c]), most = magnitude(own);
-    const Mask able = (most > least) & Mask::from_bits(open);
-    unsigned which = able.bits();
+    Pack own[Parts], among[Parts];
+    unsigned which = 0;
+    for (int part = 0; part < Parts; ++part) {
+      own[part] = Pack::load(column[c] + part * kWidth);
+      const Pack most = magnitude(own[part]);
+      const Mask able = (most > size[part]) & lanes(open, part);
+      which |= able.bits() << (part * kWidth);
+      among[part] = select(able, -most, Pack(0.0));
+    }
     pivot_of[c] = -1;
     if (which == 0) continue;
     if ((which & (which - 1)) != 0) {
-      const Pack among = select(able, -most, Pack(0.0));
-      which &= (among <= Pack(least_of(among))).bits();
+      Pack least = among[0];
+      for (int part = 1; part < Parts; ++part) least = smaller(least, among[part]);
+      const Pack largest(least_of(least));
+      unsigned bits = 0;
+      for (int part = 0; part < Parts; ++part) {
+        bits |= (among[part] <= largest).bits() << (part * kWidth);
+      }
+      which &= bits;
     }
     const int pivot = lowest_bit(which);
     pivot_of[c] = pivot;
     value[c] = column[c][pivot];
     open &= ~(1U << pivot);
-    const Pack ratio = own / Pack(value[c]);
-    const Pack factor = select(Mask::from_bits(1U << pivot), Pack(0.0), ratio);
+    for (int part = 0; part < Parts; ++part) {
+      own[part] = select(lanes(1U << pivot, part), Pack(0.0), own[part] / Pack(value[c]));
+    }
     for (int b = c + 1; b <= count; ++b) {
-      fused(-factor, Pack(column[b][pivot]), Pack::load(column[b])).store(column[b]);
+      const Pack factor(column[b][pivot]);
+      for (int part = 0; part < Parts; ++part) {
+        double* const to = column[b] + part * kWidth;
+        fused(-own[part], factor, Pack::load(to)).store(to);
+      }
     }
   }
   for (int c = 0; c < count; ++c) {
@@ -535,32 +564,16 @@ CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::release_few(const double* 
   }
 }
 
-/// Impulses and rates of the mode push_, choice_; false where its equations contradict each other.
-/// all: receives what `term` takes.
+/// The unknowns of a mode, put into its impulses.
 template <class Isa, int Dim, int Most, bool Split>
-CAROM_INLINE bool EventSystem<Isa, Dim, Most, Split>::solve(const double* weight, double* impulse,
-                                                            double* rate, double& all) {
-  push_in_full(weight, impulse);
-  if constexpr (kInLanes) {
-    if (doing_.most <= 8) {
-      if (doing_.open != 0) {
-        respond(impulse, false, rate);
-        release_few(rate, impulse);
-      }
-      all = respond(impulse, true, rate);
-      return packs_.settle(push_, choice_, root_, all, kNothing, kResidual, rate);
-    }
+CAROM_INLINE void EventSystem<Isa, Dim, Most, Split>::release_any(const Unknown* unknown, int count,
+                                                                  const double* rate,
+                                                                  double* impulse) {
+  couple(unknown, count);
+  for (int a = 0; a < count; ++a) {
+    system_[a][count] = -rests(unknown[a], [&](int row) { return rate[row]; });
   }
-  Unknown unknown[kMaxRows];
-  const int count = unknowns(unknown);
-  if (count > 0) {
-    respond(impulse, false, rate);
-    couple(unknown, count);
-    for (int a = 0; a < count; ++a) {
-      system_[a][count] = -rests(unknown[a], [&](int row) { return rate[row]; });
-    }
-    eliminate(count);
-  }
+  eliminate(count);
   for (int a = 0; a < count; ++a) {
     const int i = unknown[a].contact, kind = unknown[a].kind;
     const double value = system_[a][count];
@@ -582,31 +595,63 @@ CAROM_INLINE bool EventSystem<Isa, Dim, Most, Split>::solve(const double* weight
       }
     }
   }
-  all = respond(impulse, true, rate);
-  for (int row = 0; row < kMaxRows; ++row) {  // without branches
-    const double found = rate[row];
-    rate[row] = magnitude(found) <= kNothing * term(row, all) ? 0.0 : found;
-  }
-  for (int a = 0; a < count; ++a) {
-    const double left = rests(unknown[a], [&](int row) { return rate[row]; });
-    const int i = unknown[a].contact, kind = unknown[a].kind;
-    double size = 0.0;
-    if (kind == 0) {
-      size = term(i, all);
-    } else {
-      for (int c = 0; c < kTangents; ++c) size += term(tangent(i, c), all);
+}
+
+/// Impulses and rates of the mode push_, choice_; false where its equations contradict each other.
+/// all: receives what `term` takes.
+template <class Isa, int Dim, int Most, bool Split>
+CAROM_INLINE bool EventSystem<Isa, Dim, Most, Split>::solve(const double* weight, double* impulse,
+                                                            double* rate, double& all) {
+  push_in_full(weight, impulse);
+  Unknown unknown[kMaxRows];
+  if constexpr (Split) {
+    constexpr int kLanes = Packs::kLanes;
+    if (doing_.open != 0) {
+      respond(impulse, false, rate);
+      if (doing_.most > 2 * kLanes) {
+        release_any(unknown, unknowns(unknown), rate, impulse);
+      } else if constexpr (kLanes > 0) {
+        if (doing_.most <= kLanes) {
+          release_few<1>(rate, impulse);
+        } else {
+          release_few<2>(rate, impulse);
+        }
+      }
     }
-    if (!(magnitude(left) <= kResidual * size)) return false;
-    if (kind == 0) rate[i] = 0.0;
-    if (kind == 1 || kind == 2) rate[tangent(i, kind - 1)] = 0.0;
-    if (Dim == 3 && kind == 3) {
-      double t[2] = {rate[tangent(i, 0)], rate[tangent(i, kTangents - 1)]};
-      slip_.project(choice(i), t);
-      rate[tangent(i, 0)] = t[0];
-      rate[tangent(i, kTangents - 1)] = t[1];
+    all = respond(impulse, true, rate);
+    return packs_.settle(push_, choice_, root_, all, kNothing, kResidual, rate);
+  } else {
+    const int count = unknowns(unknown);
+    if (count > 0) {
+      respond(impulse, false, rate);
+      release_any(unknown, count, rate, impulse);
     }
+    all = respond(impulse, true, rate);
+    for (int row = 0; row < kMaxRows; ++row) {  // without branches
+      const double found = rate[row];
+      rate[row] = magnitude(found) <= kNothing * term(row, all) ? 0.0 : found;
+    }
+    for (int a = 0; a < count; ++a) {
+      const double left = rests(unknown[a], [&](int row) { return rate[row]; });
+      const int i = unknown[a].contact, kind = unknown[a].kind;
+      double size = 0.0;
+      if (kind == 0) {
+        size = term(i, all);
+      } else {
+        for (int c = 0; c < kTangents; ++c) size += term(tangent(i, c), all);
+      }
+      if (!(magnitude(left) <= kResidual * size)) return false;
+      if (kind == 0) rate[i] = 0.0;
+      if (kind == 1 || kind == 2) rate[tangent(i, kind - 1)] = 0.0;
+      if (Dim == 3 && kind == 3) {
+        double t[2] = {rate[tangent(i, 0)], rate[tangent(i, kTangents - 1)]};
+        slip_.project(choice(i), t);
+        rate[tangent(i, 0)] = t[0];
+        rate[tangent(i, kTangents - 1)] = t[1];
+      }
+    }
+    return true;
   }
-  return true;
 }
 
 }  // namespace carom::kernels

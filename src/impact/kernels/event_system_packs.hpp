@@ -14,7 +14,6 @@ template <class Isa, int Most, bool Split>
 class EventSystemPacks {
  public:
   struct Doing {};
-  static constexpr bool kInLanes = false;
   CAROM_INLINE EventSystemPacks(const ImpactRun&, const ImpactProblemView&) {}
 };
 
@@ -68,8 +67,8 @@ class EventSystemPacks<Isa, Most, true> {
     unsigned open;    ///< their push or friction is unknown
     int most;         ///< the number of unknowns
   };
-  /// Whether equations may be lanes of a register too.
-  static constexpr bool kInLanes = Most == 8 && kWidth == 8;
+  /// Equations that are lanes of a register; 0: none.
+  static constexpr int kLanes = kRows <= Registers::kMostRows ? kWidth : 0;
 
   /// EventSystem::push_in_full.
   CAROM_INLINE Doing push_in_full(const double* weight, const double* push, const double* choice,
