@@ -13,6 +13,7 @@ namespace carom::certificate {
 using kernels::larger;
 using kernels::magnitude;
 using kernels::select;
+using kernels::smaller;
 
 /// Share of its row's terms below which a datum is what rounding left of a zero, and counts as one.
 CAROM_INLINE constexpr double noise_floor(long terms) {
@@ -27,7 +28,7 @@ struct LcpJudgeLayout {
   Memory value;   ///< w
   Memory size;    ///< magnitudes of the products
   Memory datum;
-  Memory known;  ///< 1 where z_j is explained; then how much the rows feel it
+  Memory known;  ///< positive where z_j is explained; then how much the rows feel it
 
   LcpJudgeLayout() = default;
   CAROM_INLINE constexpr LcpJudgeLayout(kernels::Arena<Memory>& arena, long np)
@@ -214,6 +215,8 @@ class LcpJudge {
 
  private:
   static constexpr double kNoise = 1e-11;  // share of a row's datum
+  static constexpr double kFresh = 2.0;    // known_j of a z_j that the current round explains
+  static constexpr int kFew = 4;
 
   CAROM_INLINE const double* row(int i) const { return matrix_ + static_cast<long>(i) * n_; }
 
@@ -303,32 +306,54 @@ class LcpJudge {
       return kernels::load<decltype(number)>(at_.known + j) < decltype(number)(1.0);
     };
     bool open = kernels::any_packed(lanes_, np_, unknown);
-    double before = -1.0;
-    for (int round = 0; open && round <= n_; ++round) {
+    int fresh = kFew + 1;  // z_j that the last round explained: their rows have another datum
+    int few[kFew] = {};
+    const auto met = [&](int i) {
+      if (fresh > kFew) return true;
+      for (int k = 0; k < fresh; ++k) {
+        if (row(i)[few[k]] != 0.0) return true;
+      }
+      return false;
+    };
+    while (open) {
       for (int i = 0; i < n_ && open; ++i) {
         const double datum = at_.datum[i];
-        if (!(datum > 0.0)) continue;
+        if (!(datum > 0.0) || !met(i)) continue;
         each_entry(i, [&](auto entry, int j) {
           using V = decltype(entry);
           const V term = magnitude(entry * kernels::load<V>(at_.z + j));
+          const V known = kernels::load<V>(at_.known + j);
           kernels::store(at_.known + j,
-                         larger(reached(term, V(datum)), kernels::load<V>(at_.known + j)));
+                         select(known > V(0.0), known, V(kFresh) * reached(term, V(datum))));
         });
         open = kernels::any_packed(lanes_, np_, unknown);
       }
       if (!open) break;
+      fresh = static_cast<int>(kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
+        using V = decltype(number);
+        return select(kernels::load<V>(at_.known + j) > V(1.0), V(1.0), V(0.0));
+      }));
+      if (fresh == 0) return;
+      for (int k = 0; k < fresh && fresh <= kFew; ++k) {
+        few[k] = static_cast<int>(kernels::argmin_packed(lanes_, np_, [&](auto number, int j) {
+                                    using V = decltype(number);
+                                    return select(kernels::load<V>(at_.known + j) > V(1.0), V(0.0),
+                                                  V(kernels::kInfinity));
+                                  }).index);
+        lanes_.for_each(1, [&](int) { at_.known[few[k]] = 1.0; });
+      }
+      kernels::each_packed(lanes_, np_, [&](auto number, int j) {
+        using V = decltype(number);
+        kernels::store(at_.known + j, smaller(kernels::load<V>(at_.known + j), V(1.0)));
+      });
       lanes_.for_each(n_, [&](int i) {
+        if (!met(i)) return;
         at_.datum[i] = seed<double>(i) + sum_row(i, [&](auto entry, int j) {
                          using V = decltype(entry);
                          return kernels::load<V>(at_.known + j) *
                                 magnitude(entry * kernels::load<V>(at_.z + j));
                        });
       });
-      const double count = kernels::sum_packed(lanes_, np_, [&](auto number, int j) {
-        return kernels::load<decltype(number)>(at_.known + j);
-      });
-      if (!(count > before)) return;
-      before = count;
     }
     if (open) return;
     kernels::each_packed(lanes_, np_, [&](auto number, int i) {

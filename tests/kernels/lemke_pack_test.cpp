@@ -51,7 +51,8 @@ struct Batch {
   }
 };
 
-/// Every kind that a pack may meet: plain ones, ties, rays, q >= 0, numbers of all sizes, NaN.
+/// Every kind that a pack may meet: plain ones, ties, rays, q >= 0, numbers of all sizes, NaN, and
+/// what principal pivots take.
 Batch mixture(std::uint64_t seed, int n, int count) {
   Generator random(seed);
   Batch batch{n, {}, {}};
@@ -59,7 +60,7 @@ Batch mixture(std::uint64_t seed, int n, int count) {
     const test::Matrix b = random.normal_matrix(n, n);
     test::Matrix matrix = b * b.transpose() / n + test::Matrix::Identity(n, n);
     test::Vector vector = random.normal_vector(n);
-    switch (random.integer(0, 9)) {
+    switch (random.integer(0, 11)) {
       case 0:  // small integers: rows vanish together
         for (double& x : matrix.reshaped()) x = random.integer(-1, 2);
         for (double& x : vector) x = random.integer(-2, 1);
@@ -95,6 +96,15 @@ Batch mixture(std::uint64_t seed, int n, int count) {
         for (int i = 1; i < n; ++i) matrix(i, i - 1) = -random.between(0.5, 2.0);
         vector.setZero();
         vector[0] = -1.0;
+        break;
+      case 8:  // no entry off the diagonal is positive; some have no solution, or are not finite
+        matrix = -b.cwiseAbs() / n;
+        matrix.diagonal().setConstant(random.between(0.5, 1.2));
+        if (random.unit() < 0.2) matrix(n - 1, n / 2) = -std::numeric_limits<double>::infinity();
+        break;
+      case 9:  // a P-matrix by its diagonal
+        matrix = b / n;
+        matrix.diagonal().setConstant(random.between(1.0, 2.0));
         break;
       default:
         break;

@@ -24,7 +24,8 @@ struct LcpMemory {
   std::vector<double> finish;  // for what is left open, taken when it is first needed
 
   void fit(int n) {
-    make_room(reals, kernels::lemke_real_workspace(n, simd::kLargestPadding));
+    make_room(reals, std::max(kernels::lemke_real_workspace(n, simd::kLargestPadding),
+                              kernels::principal_workspace(n)));
     make_room(ints, kernels::lemke_int_workspace(n));
     make_room(pack_reals, simd::lcp_range_reals(n));
     make_room(pack_ints, simd::lcp_range_ints(n));

@@ -12,6 +12,7 @@
 #include "programs/lcp/backends.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
+#include "programs/lcp/kernels/principal_pivots.hpp"
 
 namespace carom::cuda {
 
@@ -29,7 +30,8 @@ struct LcpLaunch : LcpBatchArrays<ConstPointer>, LcpResultArrays<Pointer> {
 };
 
 CAROM_HOST_DEVICE constexpr long lcp_reals(int n) {
-  return kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n) + n;
+  return std::max(kernels::lemke_real_workspace(n) + certificate::lcp_judge_workspace(n) + n,
+                  kernels::principal_workspace(n));
 }
 CAROM_HOST_DEVICE constexpr long lcp_ints(int n) { return kernels::lemke_int_workspace(n); }
 
@@ -41,6 +43,31 @@ CAROM_INLINE bool any_not_finite(const Lanes& lanes, const double* values, int c
                  count, kernels::kInfinity,
                  [&](int i) { return kernels::is_finite(values[i]) ? kernels::kInfinity : 0.0; })
              .index >= 0;
+}
+
+/// Judged.
+CAROM_INLINE kernels::LemkeOutcome solve_by_lemke(const WarpLanes& lanes, const LcpLaunch& launch,
+                                                  const double* matrix, const double* vector,
+                                                  double* z, double* reals, int* ints,
+                                                  double& residual) {
+  const int n = launch.order;
+  residual = std::numeric_limits<double>::quiet_NaN();
+  kernels::Lemke<WarpLanes> lemke(lanes, n, reals, ints);
+  const auto entry = [&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; };
+  const auto q = [&](int i) { return vector[i]; };
+  kernels::LemkeOutcome outcome = lemke.find(entry, q, launch.max_pivots, z);
+  if (outcome.status != Status::solved) return outcome;
+  // Beside the tableau, which refinement reads.
+  double* memory = reals + kernels::lemke_real_workspace(n);
+  residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
+  if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
+    lemke.improve(entry, q, z);
+    residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
+  }
+  if (!certificate::within(residual, launch.tolerance)) {
+    outcome.status = kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
+  }
+  return outcome;
 }
 
 constexpr int kLcpBlocks = 16;  // for whose registers is compiled: more of them spill
@@ -63,22 +90,14 @@ __global__ void __launch_bounds__(WarpLanes::kWidth, kLcpBlocks)
     kernels::LemkeOutcome outcome{Status::invalid_input, 0};
     double residual = kNan;
     if (!any_not_finite(lanes, matrix, n * n) && !any_not_finite(lanes, vector, n)) {
-      kernels::Lemke<WarpLanes> lemke(lanes, n, reals, ints);
-      const auto entry = [&](int i, int j) { return matrix[static_cast<long>(i) * n + j]; };
-      const auto q = [&](int i) { return vector[i]; };
-      outcome = lemke.find(entry, q, launch.max_pivots, z);
-      if (outcome.status == Status::solved) {
-        // Beside the tableau, which refinement reads.
-        double* memory = reals + kernels::lemke_real_workspace(n);
-        residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
-        if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {
-          lemke.improve(entry, q, z);
-          residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
-        }
-        if (!certificate::within(residual, launch.tolerance)) {
-          outcome.status =
-              kernels::is_finite(residual) ? Status::inaccurate : Status::numerical_error;
-        }
+      const kernels::PrincipalOutcome principal = kernels::solve_by_principal_pivots(
+          lanes, n, matrix, vector, launch.tolerance, launch.max_pivots, z, reals);
+      outcome.pivots = principal.pivots;
+      residual = principal.residual;
+      if (principal.pivots >= 0) {
+        outcome.status = Status::solved;
+      } else {
+        outcome = solve_by_lemke(lanes, launch, matrix, vector, z, reals, ints, residual);
       }
     }
     if (launch.farkas != nullptr) {

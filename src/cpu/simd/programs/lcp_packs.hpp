@@ -48,8 +48,13 @@ class LcpPacks {
 
   void solve() {
     std::int64_t p = r_.begin;
-    for (; p < r_.end && pays(); p = std::min(p + kWidth, r_.end)) {
-      solve_tableaus<kMostInTableaus>(p);
+    while (p < r_.end && pays()) {
+      std::int64_t problems[kWidth];
+      int count = 0;
+      for (; p < r_.end && count < kWidth; ++p) {
+        if (!alone_.solve_principally(r_, p)) problems[count++] = p;
+      }
+      if (count > 0) solve_tableaus<kMostInTableaus>(problems, count);
     }
     for (; p < r_.end; ++p) alone_.solve_checked(r_, p);
   }
@@ -79,21 +84,19 @@ class LcpPacks {
     }
   }
 
-  /// Problems [p, p + kWidth), as far as there are so many; lanes beyond repeat the first. N: the
-  /// order, or more.
+  /// Lanes beyond `count` repeat the first problem. N: the order, or more.
   template <int N>
-  void solve_tableaus(std::int64_t p) {
+  void solve_tableaus(const std::int64_t* problems, int count) {
     if constexpr (N > 1) {
-      if (r_.order < N) return solve_tableaus<N - 1>(p);
+      if (r_.order < N) return solve_tableaus<N - 1>(problems, count);
     }
-    const int count = static_cast<int>(r_.end - p < kWidth ? r_.end - p : kWidth);
     LcpPackJudge<Isa> judge(N, r_.pack_reals);
     LemkeTableaus<Isa, N> tableaus(r_.pack_reals + lcp_pack_judge_reals(N), r_.pack_ints);
     const double* matrix[kWidth];
     const double* vector[kWidth];
     double* z[kWidth];
     for (int lane = 0; lane < kWidth; ++lane) {
-      const std::int64_t problem = p + (lane < count ? lane : 0);
+      const std::int64_t problem = problems[lane < count ? lane : 0];
       matrix[lane] = r_.matrix + problem * N * N;
       vector[lane] = r_.vector + problem * N;
       z[lane] = r_.solution + problem * N;
@@ -103,17 +106,19 @@ class LcpPacks {
     const auto outcome = tableaus.run(judge.matrix(), judge.vector(), most, judge.z());
     collect<kWidth>(judge.z(), N, count, z);
     for (int lane = 0; lane < count; ++lane) {
+      const std::int64_t p = problems[lane];
       if ((outcome.finite >> lane & 1U) == 0) {
-        alone_.refuse(r_, p + lane);
+        alone_.refuse(r_, p);
         continue;
       }
       ++r_.pack_counts[0];
-      r_.pivots[p + lane] = outcome.pivots[lane];
-      if ((outcome.solved >> lane & 1U) == 0) give_up(p + lane);
+      r_.pivots[p] = outcome.pivots[lane];
+      if ((outcome.solved >> lane & 1U) == 0) give_up(p);
     }
     const unsigned solved = outcome.finite & outcome.solved;
-    judge_lanes(judge, count,
-                [&](int lane) { return (solved >> lane & 1U) != 0 ? p + lane : std::int64_t{-1}; });
+    judge_lanes(judge, count, [&](int lane) {
+      return (solved >> lane & 1U) != 0 ? problems[lane] : std::int64_t{-1};
+    });
   }
 
   const Alone& alone_;

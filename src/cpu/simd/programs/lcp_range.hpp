@@ -17,6 +17,7 @@
 #include "cpu/simd/spread.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 #include "programs/lcp/kernels/lemke.hpp"
+#include "programs/lcp/kernels/principal_pivots.hpp"
 
 /// Single problems in one thread: plain loops over raw arrays, so that each instruction set's
 /// translation unit holds nothing that another one could share.
@@ -55,12 +56,9 @@ class LcpRanges : LaneNumbers<Lanes> {
   /// certificate::clean_lcp_residual in this unit's own instructions.
   double residual_of(int n, const double* matrix, const double* vector, double* z) const {
     double memory[certificate::lcp_judge_workspace(kMaxLcpOrder) + kMaxLcpOrder];
-    if constexpr (IsaOf<Lanes>::kKnown) {
-      const PackedLane<typename IsaOf<Lanes>::Isa> lane;
+    return on_packed_lane([&](const auto& lane) {
       return certificate::clean_lcp_residual(lane, n, matrix, vector, z, memory);
-    } else {
-      return certificate::clean_lcp_residual(lanes_, n, matrix, vector, z, memory);
-    }
+    });
   }
 
   static bool usable(const LcpRange& r, std::int64_t p) {
@@ -69,11 +67,24 @@ class LcpRanges : LaneNumbers<Lanes> {
   }
 
   void solve_checked(const LcpRange& r, std::int64_t p) const {
-    if (usable(r, p)) {
-      solve_alone(r, p);
-    } else {
+    if (!usable(r, p)) {
       refuse(r, p);
+    } else if (!solve_principally(r, p)) {
+      solve_alone(r, p);
     }
+  }
+
+  /// By principal pivots; false where they are not for the problem, or numbers are not finite.
+  bool solve_principally(const LcpRange& r, std::int64_t p) const {
+    const long n = r.order;
+    const kernels::PrincipalOutcome outcome = on_packed_lane([&](const auto& lane) {
+      return kernels::solve_by_principal_pivots(lane, r.order, r.matrix + p * n * n,
+                                                r.vector + p * n, r.tolerance, r.max_pivots,
+                                                r.solution + p * n, r.reals);
+    });
+    if (outcome.pivots < 0) return false;
+    put(r, p, {judged(outcome.residual, r.tolerance), outcome.pivots}, outcome.residual);
+    return true;
   }
 
   void solve_alone(const LcpRange& r, std::int64_t p) const {
@@ -115,6 +126,16 @@ class LcpRanges : LaneNumbers<Lanes> {
   }
 
  private:
+  /// call(lane) of this unit's own instructions.
+  template <class Call>
+  auto on_packed_lane(Call&& call) const {
+    if constexpr (IsaOf<Lanes>::kKnown) {
+      return call(PackedLane<typename IsaOf<Lanes>::Isa>());
+    } else {
+      return call(lanes_);
+    }
+  }
+
   void finish(const LcpRange& r, std::int64_t p) const {
     if (!kernels::lcp_is_open(r.order, r.status[p], r.residual[p], r.limited)) return;
     const long n = r.order;
@@ -196,6 +217,7 @@ class LcpRanges : LaneNumbers<Lanes> {
               found(p, 0);
               continue;
             }
+            if (solve_principally(r, p)) continue;
             problem = p;
             offset = p * square;
             ++p;
