@@ -69,9 +69,9 @@ class QpFace : public QpFaceEquations<Real> {
       for (int k = rank - 1; k >= 0; --k) {
         const Real* const row = table_ + static_cast<long>(k) * stride;
         Real sum(0.0);
-        for (int c = k + 1; c < rank; ++c) sum += row[order_[c]] * step_[order_[c]];
-        for (int c = first; c < last; ++c) sum += row[order_[c]] * step_[order_[c]];
-        step_[order_[k]] = -(sum / row[order_[k]]);
+        for (int c = k + 1; c < rank; ++c) sum += row[c] * step_[order_[c]];
+        for (int c = first; c < last; ++c) sum += row[c] * step_[order_[c]];
+        step_[order_[k]] = -(sum / row[k]);
       }
       move(1.0);
       if (is_inside()) return true;

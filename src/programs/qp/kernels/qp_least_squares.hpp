@@ -6,28 +6,28 @@
 namespace carom::kernels {
 
 /// Least squares |A x - b| by Householder's reflections with column pivoting; unknowns that the
-/// columns before explain are zero. table: [rows, columns + 1], b last, overwritten.
-/// A column is explained below `dependent` of its size, of `least` where that is larger. order, x:
-/// [columns]; size: [columns].
+/// columns before explain are zero. table: [rows, columns + 1], b last, overwritten: column c is
+/// then that of unknown order[c]. A column is explained below `dependent` of its size, of `least`
+/// where that is larger. order, size, x: [columns].
 template <class Real>
 CAROM_CALL int least_squares(int rows, int columns, double dependent, double least, Real* table,
                              int* order, double* size, Real* x) {
-  const int stride = columns + 1;
-  const auto entry = [&](int i, int j) -> Real& {
-    return table[static_cast<long>(i) * stride + j];
-  };
-  const auto column_size = [&](int j, int from) {
-    double sum = 0.0;
-    for (int i = from; i < rows; ++i) {
-      const auto value = static_cast<double>(entry(i, j));
-      sum += value * value;
+  const auto row = [&](int i) { return table + static_cast<long>(i) * (columns + 1); };
+  // Row by row: sums of many columns at once do not wait for one another.
+  const auto find_sizes = [&](int rank) {
+    for (int c = rank; c < columns; ++c) x[c] = Real(0.0);
+    for (int i = rank; i < rows; ++i) {
+      const Real* const entry = row(i);
+      for (int c = rank; c < columns; ++c) {
+        const auto value = static_cast<double>(entry[c]);
+        x[c] = Real(static_cast<double>(x[c]) + value * value);
+      }
     }
-    return sum;
   };
-  for (int j = 0; j < columns; ++j) {
-    order[j] = j;
-    size[j] = larger(column_size(j, 0), least * least);
-    x[j] = Real(0.0);
+  find_sizes(0);
+  for (int c = 0; c < columns; ++c) {
+    order[c] = c;
+    size[c] = larger(static_cast<double>(x[c]), least * least);
   }
   int rank = 0;
   for (; rank < rows && rank < columns; ++rank) {
@@ -35,39 +35,55 @@ CAROM_CALL int least_squares(int rows, int columns, double dependent, double lea
     int place = -1;
     double best = dependent * dependent;
     double norm = 0.0;
+    if (rank > 0) find_sizes(rank);
     for (int c = rank; c < columns; ++c) {
-      const double rest = column_size(order[c], rank);
-      if (size[order[c]] > 0.0 && rest / size[order[c]] > best) {
-        best = rest / size[order[c]];
+      const auto rest = static_cast<double>(x[c]);
+      if (size[c] > 0.0 && rest / size[c] > best) {
+        best = rest / size[c];
         norm = rest;
         place = c;
       }
     }
     if (place < 0 || !(norm > 0.0)) break;
-    const int column = order[place];
-    order[place] = order[rank];
-    order[rank] = column;
-    Real length(0.0);
-    for (int i = rank; i < rows; ++i) length += entry(i, column) * entry(i, column);
-    length = square_root(length);
-    if (entry(rank, column) > Real(0.0)) length = -length;
-    // v = a - length e, v'v = 2 length (length - a_0)
-    const Real head = entry(rank, column) - length;
-    const Real scale = Real(-1.0) / (length * head);
-    entry(rank, column) = head;
-    for (int c = rank + 1; c <= columns; ++c) {
-      const int j = c < columns ? order[c] : columns;
-      Real dot(0.0);
-      for (int i = rank; i < rows; ++i) dot += entry(i, column) * entry(i, j);
-      dot = dot * scale;
-      for (int i = rank; i < rows; ++i) entry(i, j) -= dot * entry(i, column);
+    if (place != rank) {
+      const auto exchange = [&](auto* values) {
+        const auto value = values[place];
+        values[place] = values[rank];
+        values[rank] = value;
+      };
+      exchange(order);
+      exchange(size);
+      for (int i = 0; i < rows; ++i) exchange(row(i));
     }
-    entry(rank, column) = length;
+    Real length(0.0);
+    for (int i = rank; i < rows; ++i) length += row(i)[rank] * row(i)[rank];
+    length = square_root(length);
+    Real& first = row(rank)[rank];
+    if (first > Real(0.0)) length = -length;
+    // v = a - length e, v'v = 2 length (length - a_0)
+    const Real head = first - length;
+    const Real scale = Real(-1.0) / (length * head);
+    first = head;
+    Real* const dot = x - 1;  // of the columns after this one
+    for (int c = rank + 1; c <= columns; ++c) dot[c] = Real(0.0);
+    for (int i = rank; i < rows; ++i) {
+      const Real* const entry = row(i);
+      const Real own = entry[rank];
+      for (int c = rank + 1; c <= columns; ++c) dot[c] += own * entry[c];
+    }
+    for (int c = rank + 1; c <= columns; ++c) dot[c] = dot[c] * scale;
+    for (int i = rank; i < rows; ++i) {
+      Real* const entry = row(i);
+      const Real own = entry[rank];
+      for (int c = rank + 1; c <= columns; ++c) entry[c] -= dot[c] * own;
+    }
+    first = length;
   }
+  for (int c = 0; c < columns; ++c) x[c] = Real(0.0);
   for (int k = rank - 1; k >= 0; --k) {
-    Real sum = entry(k, columns);
-    for (int c = k + 1; c < rank; ++c) sum -= entry(k, order[c]) * x[order[c]];
-    x[order[k]] = sum / entry(k, order[k]);
+    Real sum = row(k)[columns];
+    for (int c = k + 1; c < rank; ++c) sum -= row(k)[c] * x[order[c]];
+    x[order[k]] = sum / row(k)[k];
   }
   return rank;
 }
