@@ -36,7 +36,8 @@ inline constexpr int kLeastPrincipalOrder = 9;
 /// the pivots find the least z >= 0 with w >= 0. It is where Lemke's path ends: with d > 0, the
 /// least z for q + d z0 grows as z0 falls, and each set of positive z is part of the next. Where
 /// each diagonal entry is larger than the sum of its row's others, M is a P-matrix, which has one
-/// solution; the pivots may then miss it. No rows tie: the order of the pivots is free.
+/// solution; the pivots may miss it, rarely where those others have no positive sum. No rows tie:
+/// the order of the pivots is free.
 template <class Lanes>
 class PrincipalPivots {
  public:
@@ -59,9 +60,11 @@ class PrincipalPivots {
       signs = signs && !any_packed(lanes_, np_, [&](auto number, int j) {
                 return other(number, j) > decltype(number)(0.0);
               });
-      dominant = dominant && sum_of_all(lanes_, np_, [&](auto number, int j) {
-                               return magnitude(other(number, j));
-                             }) < from[i];
+      dominant =
+          dominant &&
+          sum_of_all(lanes_, np_, [&](auto number, int j) { return magnitude(other(number, j)); }) <
+              from[i] &&
+          sum_of_all(lanes_, np_, other) <= 0.0;
       if (!signs && !dominant) return false;
     }
     return true;
