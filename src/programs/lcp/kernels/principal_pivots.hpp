@@ -30,7 +30,7 @@ struct PrincipalPivotsLayout {
 };
 
 /// Of smaller problems Lemke's path is short.
-inline constexpr int kLeastPrincipalOrder = 9;
+inline constexpr int kLeastPrincipalOrder = 10;
 
 /// Where no entry of M off the diagonal is positive, a z_i that has become positive stays so, and
 /// the pivots find the least z >= 0 with w >= 0. It is where Lemke's path ends: with d > 0, the
