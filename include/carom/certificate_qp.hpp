@@ -350,6 +350,7 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     MaxAbs<V> primal;
     MaxAbs<V> complement;
     for_interval_rows([&](int i) {
+      if (adds_nothing(i, y[i])) return;
       // value <= bound with multiplier >= 0
       const auto side = [&](V bound, V value, V multiplier) {
         const V there = kernels::presence(bound);
@@ -518,6 +519,15 @@ class QpJudge : QpScales<V, Lanes, Data, Memory> {
     using kernels::select;
     if (shape_.cones > 0) return datum;
     return unit_of_residual(datum, select(own > V(kComputedZero * rounding) * size, own, V(0.0)));
+  }
+  /// Whether row i is met, its rounding hides nothing, and no answer has a multiplier of it: then
+  /// all that a residual has of it is zero.
+  CAROM_INLINE bool adds_nothing(int i, V multiplier) const {
+    using kernels::all_of;
+    const V value = at_.value[i];
+    const V hidden = V(row_rounding_) * at_.row_size[i];
+    return all_of((value <= view_.upper[i]) & (value >= view_.lower[i]) &
+                  (hidden <= V(kHidden) * at_.row_datum[i]) & !(multiplier != V(0.0)));
   }
   /// Infinity where l_i > u_i.
   CAROM_INLINE V crossed(int i) const {

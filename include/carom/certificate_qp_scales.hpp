@@ -141,10 +141,11 @@ class QpScales {
   /// pull = A'y; its terms join the columns' sizes.
   template <class Answer>
   CAROM_CALL void multiply_columns(const Answer& y) const {
-    using kernels::larger;
+    using kernels::any_of;
     using kernels::magnitude;
     lanes_.for_each(n_, [&](int j) { at_.pull[j] = V(0.0); });
     for (int i = 0; i < rows_; ++i) {
+      if (!any_of(y[i] != V(0.0))) continue;
       for_row_of_lanes(i, [&](int j) {
         const V term = matrix(i, j) * y[i];
         at_.pull[j] = at_.pull[j] + term;
@@ -240,8 +241,17 @@ class QpScales {
     using kernels::any_of;
     using kernels::larger;
     using kernels::select;
-    gather(parts, x, y, knows_terms(parts, x, y));
-    reach(parts, x, y);
+    if (knows_terms(parts, x, y)) {
+      gather(parts, x, y, true);
+      reach(parts, x, y);
+    } else {  // the same, but rows are asked only where columns leave something open
+      gather_columns(parts, x, y, false);
+      reach_by_columns(parts, x, y);
+      if (parts.rows && !is_known(at_.known_x, n_)) {
+        gather_rows(parts, x, false);
+        reach_by_rows(x);
+      }
+    }
     V before(-1.0);
     for (int round = 0; round <= n_ + rows_; ++round) {
       V count(0.0);
@@ -300,10 +310,19 @@ class QpScales {
   /// Which unknowns the data explain.
   template <class X, class Y>
   CAROM_CALL void reach(const Parts& parts, const X& x, const Y& y) const {
-    if (parts.rows) {
-      for (int i = 0; i < rows_; ++i) reach_by_row(i, x);
-    }
+    if (parts.rows) reach_by_rows(x);
     reach_by_columns(parts, x, y);
+  }
+  CAROM_INLINE bool is_known(const Memory& known, int count) const {
+    using kernels::any_of;
+    using kernels::smaller;
+    V least(1.0);
+    for (int e = 0; e < count; ++e) least = smaller(known[e], least);
+    return !any_of(least < V(1.0));
+  }
+  template <class X>
+  CAROM_INLINE void reach_by_rows(const X& x) const {
+    for (int i = 0; i < rows_; ++i) reach_by_row(i, x);
   }
   template <class X>
   CAROM_INLINE void reach_by_row(int i, const X& x) const {
@@ -339,11 +358,13 @@ class QpScales {
     if (parts.hessian) {
       lanes_.for_each(n_, [&](int j) {
         V known = at_.known_x[j];
-        if (!any_of(known < V(1.0))) return;  // rows are shorter, and tell first
+        if (!any_of(known < V(1.0))) return;
         const V size = magnitude(x[j]);
-        for_hessian(j, [&](int k, V entry) {
+        const auto meet = [&](int k, V entry) {
           known = larger(reached(magnitude(entry) * size, at_.column_datum[k]), known);
-        });
+        };
+        meet(j, hessian(j, j));  // mostly enough
+        if (any_of(known < V(1.0))) for_hessian(j, meet);
         at_.known_x[j] = known;
       });
     }
@@ -391,14 +412,16 @@ class QpScales {
   /// The data with the terms that are explained so far; `terms`: whether there are any.
   template <class X, class Y>
   CAROM_CALL void gather(const Parts& parts, const X& x, const Y& y, bool terms) const {
-    if (parts.rows) {
-      lanes_.for_each(rows_, [&](int i) { at_.row_datum[i] = terms ? known_terms(i, x) : V(0.0); });
-      join_cones(at_.row_datum);
-      lanes_.for_each(rows_,
-                      [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_datum[i]; });
-      join_cone_data(parts);
-    }
+    if (parts.rows) gather_rows(parts, x, terms);
     gather_columns(parts, x, y, terms);
+  }
+  template <class X>
+  CAROM_CALL void gather_rows(const Parts& parts, const X& x, bool terms) const {
+    lanes_.for_each(rows_, [&](int i) { at_.row_datum[i] = terms ? known_terms(i, x) : V(0.0); });
+    join_cones(at_.row_datum);
+    lanes_.for_each(rows_,
+                    [&](int i) { at_.row_datum[i] = row_seed(parts, i) + at_.row_datum[i]; });
+    join_cone_data(parts);
   }
   template <class X, class Y>
   CAROM_CALL void gather_columns(const Parts& parts, const X& x, const Y& y, bool terms) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "core/arrays.hpp"
 #include "core/constants.hpp"
@@ -37,16 +38,33 @@ void collect_bits(const double* values, std::int64_t problems, std::size_t count
 }
 
 /// Rows with l = u and those with a finite l or u otherwise.
-void collect_sides(const double* __restrict l, const double* __restrict u, std::size_t rows,
-                   std::uint64_t* __restrict lower, std::uint64_t* __restrict upper,
-                   std::uint64_t* __restrict equal) {
+void collect_sides(const double* lowers, const double* uppers, std::int64_t problems,
+                   std::size_t rows, std::uint64_t* __restrict lower,
+                   std::uint64_t* __restrict upper, std::uint64_t* __restrict equal) {
   const auto bits = [](bool flag) { return flag ? ~std::uint64_t{0} : std::uint64_t{0}; };
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::uint64_t same = bits(l[i] == u[i]);
-    equal[i] |= same;
-    lower[i] |= bits(std::abs(l[i]) < kInfinity) & ~same;
-    upper[i] |= bits(std::abs(u[i]) < kInfinity) & ~same;
+  const auto collect = [&](std::int64_t p, auto together) {
+    const double* __restrict l = lowers + static_cast<std::size_t>(p) * rows;
+    const double* __restrict u = uppers + static_cast<std::size_t>(p) * rows;
+    for (std::size_t i = 0; i < rows; ++i) {
+      std::uint64_t any_equal = 0, any_lower = 0, any_upper = 0;
+      for (std::size_t k = 0; k < together(); ++k) {
+        const double low = l[k * rows + i], high = u[k * rows + i];
+        const std::uint64_t same = bits(low == high);
+        any_equal |= same;
+        any_lower |= bits(std::abs(low) < kInfinity) & ~same;
+        any_upper |= bits(std::abs(high) < kInfinity) & ~same;
+      }
+      equal[i] |= any_equal;
+      lower[i] |= any_lower;
+      upper[i] |= any_upper;
+    }
+  };
+  constexpr std::int64_t kTogether = 4;
+  std::int64_t p = 0;
+  for (; p + kTogether <= problems && rows > 0; p += kTogether) {
+    collect(p, std::integral_constant<std::size_t, kTogether>());
   }
+  for (; p < problems && rows > 0; ++p) collect(p, std::integral_constant<std::size_t, 1>());
 }
 
 /// Zeros of larger matrices P are not looked for: most of those problems are solved one by one, by
@@ -89,11 +107,8 @@ QpPattern::QpPattern(const QpBatch& batch)
   const QpArrays all = problem_of(batch, 0);
   collect_bits(all.matrix, batch.problems, from_a, entries.data());
   collect_bits(all.cone_matrix, batch.problems, from_c, entries.data() + from_a);
-  for (std::int64_t p = 0; p < batch.problems; ++p) {
-    const QpArrays arrays = problem_of(batch, p);
-    collect_sides(arrays.lower, arrays.upper, sides.size(), lower.data(), upper.data(),
-                  equal.data());
-  }
+  collect_sides(all.lower, all.upper, batch.problems, sides.size(), lower.data(), upper.data(),
+                equal.data());
   for (std::size_t e = 0; e < entries.size(); ++e) {
     nonzero[e] = entries[e] << 1 != 0 ? 1 : 0;  // a zero may have a sign
   }

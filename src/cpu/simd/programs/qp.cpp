@@ -1,5 +1,6 @@
 #include CAROM_ISA_HEADER
 
+#include "cpu/simd/programs/qp_avx2.hpp"
 #include "cpu/simd/programs/qp_avx512.hpp"
 #include "cpu/simd/programs/qp_pack.hpp"
 

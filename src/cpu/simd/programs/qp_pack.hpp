@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "cpu/simd/dispatch.hpp"
@@ -19,29 +20,59 @@ namespace carom::cpu::simd {
 template <class Isa, class V, int Width>
 struct QpEntry {
   static constexpr bool kProximal = true;
-  template <class Memory>
-  static CAROM_INLINE V take(const Memory& table, V index) {
+  struct Place {
+    long of[Width];
+  };
+
+  static CAROM_INLINE Place place(V index) {
     alignas(64) double at[Width];
-    alignas(64) double entry[Width];
     index.store(at);
+    Place place;
+    for (int lane = 0; lane < Width; ++lane) place.of[lane] = static_cast<long>(at[lane]);
+    return place;
+  }
+  template <class Memory>
+  static CAROM_INLINE V take(const Memory& table, const Place& place) {
     const auto* values = reinterpret_cast<const double*>(table.data);
-    for (int lane = 0; lane < Width; ++lane) {
-      entry[lane] = values[static_cast<long>(at[lane]) * Width + lane];
-    }
+    alignas(64) double entry[Width];
+    for (int lane = 0; lane < Width; ++lane) entry[lane] = values[place.of[lane] * Width + lane];
     return V::load(entry);
   }
   /// Only where `on`.
   template <class Memory, class Mask>
-  static CAROM_INLINE void put(const Memory& table, Mask on, V index, V value) {
-    alignas(64) double at[Width];
+  static CAROM_INLINE void put(const Memory& table, Mask on, const Place& place, V value) {
     alignas(64) double entry[Width];
-    index.store(at);
     value.store(entry);
     auto* values = reinterpret_cast<double*>(table.data);
-    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) {
-      const int lane = kernels::lowest_bit(bits);
-      values[static_cast<long>(at[lane]) * Width + lane] = entry[lane];
+    over_lanes(on, [&](int lane) { values[place.of[lane] * Width + lane] = entry[lane]; });
+  }
+  template <class Mask>
+  static CAROM_INLINE void join(Mask on, const Place& place, std::uint64_t& rows) {
+    over_lanes(on, [&](int lane) { rows |= std::uint64_t{1} << place.of[lane]; });
+  }
+  static CAROM_INLINE Place diagonal(const Place& place) {
+    Place result;
+    for (int lane = 0; lane < Width; ++lane) {
+      result.of[lane] = kernels::QpOneEntry::diagonal(place.of[lane]);
     }
+    return result;
+  }
+  template <class Memory, class F>
+  static CAROM_INLINE void over_column(const Memory& table, const Place& place, int rows, F&& f) {
+    Place at;
+    for (int lane = 0; lane < Width; ++lane) {
+      at.of[lane] = place.of[lane] * (place.of[lane] + 1) / 2;
+    }
+    for (int i = 0; i < rows; ++i) {
+      f(i, take(table, at));
+      for (int lane = 0; lane < Width; ++lane) at.of[lane] += i < place.of[lane] ? 1 : i + 1;
+    }
+  }
+
+ private:
+  template <class Mask, class F>
+  static CAROM_INLINE void over_lanes(Mask on, F&& f) {
+    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) f(kernels::lowest_bit(bits));
   }
 };
 template <class Isa>
@@ -347,6 +378,9 @@ class QpPackRun {
         judge_exactly(ends, outcome.level);
       }
     }
+    if (Width > 1 && count == Width && task_.interval_rows == rows_ && are_good(ends, count)) {
+      return write_all(ends);
+    }
     if (wide_) solve_widely(ends, count);
     for (int lane = 0; lane < count; ++lane) {
       const std::int64_t p = problem_[lane];
@@ -373,6 +407,34 @@ class QpPackRun {
   }
   [[nodiscard]] int wide_limit() const {
     return task_.settings.limit(QpMethod::active_set, n_, rows_);
+  }
+  [[nodiscard]] bool are_good(const Ends& ends, int count) const {
+    for (int lane = 0; lane < count; ++lane) {
+      if (!valid_[lane] || !is_good(ends, lane)) return false;
+    }
+    return true;
+  }
+  /// What QpTaskProblem::conclude writes where is_good(), of a whole pack without cones.
+  void write_all(const Ends& ends) const {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const int proof = n_ > rows_ ? n_ : rows_;
+    double* x[Width];
+    double* y[Width];
+    for (int lane = 0; lane < Width; ++lane) {
+      const std::int64_t p = problem_[lane];
+      x[lane] = task_.solution + p * n_;
+      y[lane] = task_.dual + p * rows_;
+      std::fill_n(task_.point + p * n_, n_, nan);
+      std::fill_n(task_.certificate + p * proof, proof, nan);
+      task_.end[p] = kernels::kQpFinal;
+      task_.status[p] = Status::solved;
+      task_.method[p] = QpMethod::active_set;
+      task_.iterations[p] = static_cast<int>(ends.iterations[lane]);
+      task_.residual[p] = ends.residual[lane];
+      task_.objective[p] = ends.objective[lane];
+    }
+    collect<Width>(lane_of(parts_.x, 0), n_, Width, x);
+    collect<Width>(lane_of(parts_.y, 0), rows_, Width, y);
   }
   void solve_widely(Ends& ends, int count) const {
     QpWideActiveSet<Isa> body = wide_body();

@@ -278,22 +278,22 @@ class QpDualPivots {
     for (int j = 0; j < n; ++j) m.step[j] = Pushed ? m.push[j] : zero;
     if constexpr (Pushed) table_.solve(m.step);
     hold(view, m.step);
-    for (int i = 0; i < m.rows; ++i) {
+    over_bits(met_, [&](int i) {
       V gap = m.gap[i];
       if (moved) gap = gap + table_.row_times(m.row(i), view.matrix, m.step);
       m.gap[i] = select(m.multiplier[i] < V(kInfinity), m.pivots.scale[i] * gap, zero);
-    }
-    table_.multiply(m.gap, m.move);
+    });
+    table_.multiply(met_, m.gap, m.move);
     if constexpr (!Pushed) {
       for (int j = 0; j < n; ++j) m.push[j] = zero;
     }
-    for (int i = 0; i < m.rows; ++i) {
+    over_bits(met_, [&](int i) {
       const int row = m.row(i);
       const MaskOf<V> active = on & (m.multiplier[i] < V(kInfinity));
       const V move = select(active, m.pivots.scale[i] * m.move[i], zero);
       m.y[row] = m.y[row] + move;
       add_row(row, view.matrix, move, m.push);
-    }
+    });
     table_.solve(m.push);
     hold(view, m.push);
     for (int j = 0; j < n; ++j) m.x[j] = m.x[j] + select(on, m.push[j], zero);
@@ -376,6 +376,7 @@ class QpDualPivots {
     const V zero(0.0);
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
     table_.solve(m.x);
+    met_ = 0;
     energy_ = zero;
     for (int j = 0; j < n; ++j) energy_ = fused(-view.gradient[j], m.x[j], energy_);
     const MaskOf<V> consistent = m.shape.equations > 0 ? meet_equations(view) : mask_of<V>(true);
@@ -419,51 +420,62 @@ class QpDualPivots {
 
   /// The row that is violated most, in the norm of P^-1.
   struct Violation {
-    V score, index, side;
+    V score, index;
   };
+  static CAROM_INLINE void start_chains(Violation* chains) {
+    for (int c = 0; c < kChains; ++c) chains[c] = {V(0.0), V(0.0)};
+  }
+  static CAROM_INLINE void meet(V outside, V index, Violation& chain) {
+    outside = larger(outside, V(0.0));
+    const V score = outside * outside;
+    const auto more = score > chain.score;
+    chain.score = select(more, score, chain.score);
+    chain.index = select(more, index, chain.index);
+  }
+  static CAROM_INLINE Violation worst_of(Violation* chains) {
+    for (int c = 1; c < kChains; ++c) {
+      const auto more = chains[c].score > chains[0].score;
+      chains[0].score = select(more, chains[c].score, chains[0].score);
+      chains[0].index = select(more, chains[c].index, chains[0].index);
+    }
+    return chains[0];
+  }
+  template <bool TwoSided>
+  CAROM_INLINE V outside(int i) const {
+    if constexpr (TwoSided) return larger(parts_.above[i], parts_.below[i]);
+    return parts_.below[i];
+  }
   template <bool TwoSided>
   CAROM_INLINE Violation most_violated() const {
-    const Parts m = parts_;
-    const V zero(0.0);
-    Violation best[kChains];
-    for (Violation& chain : best) chain = {zero, zero, V(1.0)};
-    const auto meet = [&](int i, V index, Violation& chain) {
-      V outside = m.below[i];
-      if constexpr (TwoSided) outside = larger(m.above[i], outside);
-      outside = larger(outside, zero);
-      const V score = outside * outside;
-      const auto more = score > chain.score;
-      chain.score = select(more, score, chain.score);
-      chain.index = select(more, index, chain.index);
-      if constexpr (TwoSided) {
-        const V side = select(m.above[i] > m.below[i], V(-1.0), V(1.0));
-        chain.side = select(more, side, chain.side);
-      }
-    };
-    over_rows([&](int i, V index, int chain) { meet(i, index, best[chain]); });
-    for (int c = 1; c < kChains; ++c) {
-      const auto more = best[c].score > best[0].score;
-      best[0].score = select(more, best[c].score, best[0].score);
-      best[0].index = select(more, best[c].index, best[0].index);
-      if constexpr (TwoSided) best[0].side = select(more, best[c].side, best[0].side);
-    }
-    return best[0];
+    Violation chains[kChains];
+    start_chains(chains);
+    over_rows([](int) { return true; },
+              [&](int i, V index, int chain) { meet(outside<TwoSided>(i), index, chains[chain]); });
+    return worst_of(chains);
   }
 
-  /// f(row, row as V, chain): chains do not wait for one another.
-  template <class F>
-  CAROM_INLINE void over_rows(F&& f) const {
+  /// f(row, row as V, chain): chains do not wait for one another. takes(row): whether the kChains
+  /// rows from there on are wanted, or one of those that are left in the end.
+  template <class Takes, class F>
+  CAROM_INLINE void over_rows(Takes&& takes, F&& f) const {
     const int rows = parts_.rows;
     V index(0.0);
     int i = 0;
     for (; i + kChains <= rows; i += kChains) {
-      for (int c = 0; c < kChains; ++c) f(i + c, index + V(static_cast<double>(c)), c);
+      if (takes(i)) {
+        for (int c = 0; c < kChains; ++c) f(i + c, index + V(static_cast<double>(c)), c);
+      }
       index = index + V(static_cast<double>(kChains));
     }
     for (; i < rows; ++i) {
-      f(i, index, 0);
+      if (takes(i)) f(i, index, 0);
       index = index + V(1.0);
     }
+  }
+  /// Whether one of the rows from i on, of as many as over_rows() takes together, was ever active.
+  [[nodiscard]] CAROM_INLINE bool has_met(int i) const {
+    static_assert(kLargestPivotTableRows <= 64 && kChains == 4);
+    return (met_ >> i & 0xf) != 0;
   }
 
   /// room / rate is the length of a step; the denominator may be 0, but not negative.
@@ -484,11 +496,12 @@ class QpDualPivots {
     Block best[kChains];
     for (Block& chain : best) chain = {V(1.0), zero, V(-1.0)};
     best[0] = block;
-    over_rows([&](int i, V index, int chain) {
-      V loss = column[i];
-      if constexpr (TwoSided) loss = loss * (side * m.side[i]);
-      take_sooner({m.multiplier[i], larger(loss, zero), index}, best[chain]);
-    });
+    over_rows([&](int i) { return has_met(i); },
+              [&](int i, V index, int chain) {
+                V loss = column[i];
+                if constexpr (TwoSided) loss = loss * (side * m.side[i]);
+                take_sooner({m.multiplier[i], larger(loss, zero), index}, best[chain]);
+              });
     for (int c = 1; c < kChains; ++c) take_sooner(best[c], best[0]);
     return best[0];
   }
@@ -500,6 +513,7 @@ class QpDualPivots {
     V entering;
     V side;  ///< 1 where it is below its lower bound, -1 above its upper one
     V multiplier;
+    Violation worst;  ///< of lanes that no row is entering in
   };
 
   /// Rows enter, and leave where their multiplier would change its sign, until none is violated.
@@ -507,7 +521,7 @@ class QpDualPivots {
   CAROM_CALL void pivot(const QpDualPivotOptions& options, MaskOf<V> able, QpOutcome<V>& outcome) {
     const double feasible = smaller(kFeasible, 0.1 * options.tolerance);
     limit_ = V(feasible * feasible);
-    Progress at{able, mask_of<V>(false), V(0.0), V(1.0), V(0.0)};
+    Progress at{able, mask_of<V>(false), V(0.0), V(1.0), V(0.0), most_violated<TwoSided>()};
     for (int count = 0; count < options.max_pivots && step<TwoSided>(at, outcome); ++count) {
     }
     table_.end_pivots();
@@ -520,28 +534,31 @@ class QpDualPivots {
     const Parts m = parts_;
     const Memory column = table_.column();
     const V zero(0.0);
-    const Violation worst = most_violated<TwoSided>();
+    const V one(1.0);
+    const V nothing(-kInfinity);
     const MaskOf<V> goes_on = at.pending;
-    const V entering = select(goes_on, at.entering, worst.index);
-    V side = at.side;
-    if constexpr (TwoSided) side = select(goes_on, side, worst.side);
+    const V entering = select(goes_on, at.entering, at.worst.index);
+    const auto place = Entry::place(entering);
     V multiplier = select(goes_on, at.multiplier, zero);
-    const V diagonal = table_.diagonal(entering);
+    const V diagonal = table_.diagonal(place);
     const auto dependent = diagonal <= V(kDependent);
     const V loose(kFeasibleDependent * kFeasibleDependent);
     const V least = energy_ * select(dependent, loose, limit_);
-    const MaskOf<V> found = (worst.score > least) | at.pending;
+    const MaskOf<V> found = (at.worst.score > least) | goes_on;
     const MaskOf<V> done = at.running & !found;
     outcome.end = select(done, V(qp_end::kActiveSet), outcome.end);
     at.running = at.running & found;
     if (!any_of(at.running)) return false;
     outcome.iterations = outcome.iterations + as_number<V>(at.running);
 
-    table_.take_column(entering);
-    V outside = Entry::take(m.below, entering);
+    V side = at.side;
+    V outside = Entry::take(m.below, place);
     if constexpr (TwoSided) {
-      outside = select(side > zero, outside, Entry::take(m.above, entering));
+      const V above = Entry::take(m.above, place);
+      side = select(goes_on, side, select(above > outside, -one, one));
+      outside = select(side > zero, outside, above);
     }
+    table_.take_column(place);
     const Block block =
         first_block<TwoSided>(column, side, {outside, select(dependent, zero, diagonal), V(-1.0)});
     // Nothing ends the way: no point meets the rows.
@@ -549,49 +566,62 @@ class QpDualPivots {
     const MaskOf<V> on = at.running;
     const V length = select(on, block.room / block.rate, zero);
     const MaskOf<V> drops = on & (block.index >= zero);
+    const MaskOf<V> enters = on & !drops;
     multiplier = multiplier + length;
     energy_ = fused(length, fused(-length, diagonal, V(2.0) * outside), energy_);
-    move<TwoSided>(column, length, side);
-    V index = entering;
+    Entry::put(m.below, enters, place, nothing);
+    if constexpr (TwoSided) Entry::put(m.above, enters, place, nothing);
+    at.worst = move<TwoSided>(column, length, side);
+    auto index = place;
     if (any_of(drops)) {
-      index = select(drops, block.index, entering);
+      index = Entry::place(select(drops, block.index, entering));
       table_.take_column(index);
+      V below = zero;
+      if constexpr (TwoSided) {
+        const V width = Entry::take(m.width, index);
+        const MaskOf<V> low = Entry::take(m.side, index) > zero;
+        below = select(low, zero, width);
+        Entry::put(m.above, drops, index, select(low, width, zero));
+      }
+      Entry::put(m.below, drops, index, below);
     }
-    V below = select(drops, zero, V(-kInfinity));
-    if constexpr (TwoSided) {
-      const V width = Entry::take(m.width, index);
-      const V held = Entry::take(m.side, index);
-      below = select(drops, select(held > zero, zero, width), V(-kInfinity));
-      const V above = select(drops, select(held > zero, width, zero), V(-kInfinity));
-      Entry::put(m.above, on, index, above);
-      Entry::put(m.side, on, index, side);
-    }
-    Entry::put(m.below, on, index, below);
+    if constexpr (TwoSided) Entry::put(m.side, on, index, side);
     Entry::put(m.multiplier, on, index, select(drops, V(kInfinity), multiplier));
-    table_.pivot(on, index, select(drops, V(-1.0), V(1.0)));
+    table_.pivot(on, index, select(drops, V(-1.0), one));
+    Entry::join(enters, place, met_);
     at.pending = drops;
     at.entering = entering;
     at.side = side;
     at.multiplier = multiplier;
     return true;
   }
-
-  /// The rows' distances and multipliers after a step along `column`.
+  /// The rows' distances and multipliers after a step along `column`, and the row that is then
+  /// violated most.
   template <bool TwoSided>
-  CAROM_INLINE void move(const Memory& column, V length, V side) const {
+  CAROM_INLINE Violation move(const Memory& column, V length, V side) const {
     const Parts m = parts_;
     const V zero(0.0);
     const V back = TwoSided ? -(length * side) : -length;
-    for (int i = 0; i < m.rows; ++i) {
-      const V entry = column[i];
-      m.below[i] = fused(back, entry, m.below[i]);
-      if constexpr (TwoSided) {
-        m.above[i] = fused(-back, entry, m.above[i]);
-        m.multiplier[i] = larger(fused(back * m.side[i], entry, m.multiplier[i]), zero);
-      } else {
-        m.multiplier[i] = larger(fused(back, entry, m.multiplier[i]), zero);
-      }
-    }
+    Violation chains[kChains];
+    start_chains(chains);
+    over_rows([](int) { return true; },
+              [&](int i, V index, int chain) {
+                const V entry = column[i];
+                V outside = fused(back, entry, m.below[i]);
+                m.below[i] = outside;
+                if constexpr (TwoSided) {
+                  const V above = fused(-back, entry, m.above[i]);
+                  m.above[i] = above;
+                  outside = larger(above, outside);
+                }
+                meet(outside, index, chains[chain]);
+              });
+    over_rows([&](int i) { return has_met(i); },
+              [&](int i, V, int) {
+                const V rate = TwoSided ? back * m.side[i] : back;
+                m.multiplier[i] = larger(fused(rate, column[i], m.multiplier[i]), zero);
+              });
+    return worst_of(chains);
   }
 
   /// x from the active rows' multipliers; those, and with them x, are then corrected once by what x
@@ -603,13 +633,13 @@ class QpDualPivots {
     const V zero(0.0);
     for (int j = 0; j < n; ++j) m.x[j] = -view.gradient[j];
     for (int i = 0; i < m.shape.rows; ++i) m.y[i] = zero;
-    for (int i = 0; i < m.rows; ++i) {
+    over_bits(met_, [&](int i) {
       V value = m.pivots.scale[i] * m.multiplier[i];
       if constexpr (TwoSided) value = m.side[i] * value;
       value = select(m.multiplier[i] < V(kInfinity), value, zero);
       m.y[m.row(i)] = value;
       add_row(m.row(i), view.matrix, value, m.x);
-    }
+    });
     if (m.shape.equations > 0) {
       // The multipliers first: a sum of columns of H would bring in the error of an inverse.
       for (int j = 0; j < n; ++j) m.push[j] = m.x[j];
@@ -620,13 +650,13 @@ class QpDualPivots {
     }
     table_.solve(m.x);
     if (m.shape.equations > 0) take_misses(view);
-    for (int i = 0; i < m.rows; ++i) {
+    over_bits(met_, [&](int i) {
       const int row = m.row(i);
       V bound = view.lower[row];
       if constexpr (TwoSided) bound = select(m.side[i] > zero, bound, view.upper[row]);
       const V gap = table_.row_times(row, view.matrix, m.x) - bound;
       m.gap[i] = select(m.multiplier[i] < V(kInfinity), gap, zero);
-    }
+    });
     newton<false>(view, mask_of<V>(true));
   }
 
@@ -640,6 +670,7 @@ class QpDualPivots {
   Parts parts_;
   V energy_{};
   V limit_{};
+  std::uint64_t met_ = 0;  ///< rows that were ever active, in any lane
 };
 
 }  // namespace carom::kernels

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include <carom/device/arena.hpp>
@@ -13,6 +14,16 @@ namespace carom::kernels {
 
 inline constexpr int kLargestPivotTableRows = 64;
 inline constexpr int kLargestPivotTableVariables = 24;
+
+/// f(row) of the rows in a set of bits, in their order.
+template <class F>
+CAROM_INLINE void over_bits(std::uint64_t rows, F&& f) {
+  for (int first = 0; rows != 0; first += 32, rows >>= 32) {
+    for (auto half = static_cast<unsigned>(rows); half != 0; half &= half - 1) {
+      f(first + lowest_bit(half));
+    }
+  }
+}
 
 /// Changes of the table that may wait for each other, so that it is passed over once for all.
 inline constexpr int kWaitingPivots = 2;
@@ -52,14 +63,32 @@ struct QpPivotTableLayout {
 /// an index of its own.
 struct QpOneEntry {
   static constexpr bool kProximal = false;  ///< whether a semidefinite P is taken as well
+  using Place = long;
+
+  static CAROM_INLINE Place place(double index) { return static_cast<long>(index); }
   template <class Memory>
-  static CAROM_INLINE double take(const Memory& table, double index) {
-    return table[static_cast<long>(index)];
+  static CAROM_INLINE double take(const Memory& table, Place place) {
+    return table[place];
   }
   /// Only where `on`.
   template <class Memory>
-  static CAROM_INLINE void put(const Memory& table, bool on, double index, double value) {
-    if (on) table[static_cast<long>(index)] = value;
+  static CAROM_INLINE void put(const Memory& table, bool on, Place place, double value) {
+    if (on) table[place] = value;
+  }
+  /// Adds the rows at `place` to a set of bits, where `on`.
+  static CAROM_INLINE void join(bool on, Place place, std::uint64_t& rows) {
+    if (on) rows |= std::uint64_t{1} << place;
+  }
+  /// Where entry (place, place) of a triangle stands.
+  static CAROM_INLINE Place diagonal(Place place) { return place * (place + 1) / 2 + place; }
+  /// f(i, entry (i, place)) of a symmetric table of which the lower half is there.
+  template <class Memory, class F>
+  static CAROM_INLINE void over_column(const Memory& table, Place place, int rows, F&& f) {
+    Place at = place * (place + 1) / 2;
+    for (int i = 0; i < rows; ++i) {
+      f(i, table[at]);
+      at += i < place ? 1 : i + 1;
+    }
   }
 };
 
@@ -243,49 +272,47 @@ class QpPivotTable {
     solve_symmetric<V, N>(lane, variables(), parts_.factor, parts_.pivot_inverse, x);
   }
 
-  /// Entry (index, index) as it is after the changes that wait.
-  CAROM_INLINE V diagonal(V index) const {
+  using Place = typename Entry::Place;
+
+  /// Entry (place, place) as it is after the changes that wait.
+  CAROM_INLINE V diagonal(const Place& place) const {
     const Parts& m = parts_;
-    V diagonal = Entry::take(m.table, triangle_of(index) + index);
+    V diagonal = Entry::take(m.table, Entry::diagonal(place));
     for (int w = 0; w < waiting_; ++w) {
-      const V entry = Entry::take(waiting(w), index);
+      const V entry = Entry::take(waiting(w), place);
       diagonal = fused(entry, entry * m.down[w], diagonal);
     }
     return diagonal;
   }
 
-  /// Column `index`, likewise, into column().
-  CAROM_INLINE void take_column(V index) const {
+  /// Column `place`, likewise, into column().
+  CAROM_INLINE void take_column(const Place& place) const {
+    static_assert(kWaitingPivots == 2);
     const Parts& m = parts_;
     const Memory column = this->column();
-    const V start = triangle_of(index);
-    V row(0.0);
-    for (int i = 0; i < m.rows; ++i) {
-      // The larger one is the one in the lower half.
-      const V at = larger(V(static_cast<double>(triangle(i))) + index, start + row);
-      column[i] = Entry::take(m.table, at);
-      row = row + V(1.0);
-    }
-    for (int w = 0; w < waiting_; ++w) {
-      const Memory other = waiting(w);
-      const V factor = Entry::take(other, index) * m.down[w];
-      for (int i = 0; i < m.rows; ++i) column[i] = fused(other[i], factor, column[i]);
+    if (waiting_ == 0) {
+      Entry::over_column(m.table, place, m.rows, [&](int i, V entry) { column[i] = entry; });
+    } else {
+      const Memory other = waiting(0);
+      const V factor = Entry::take(other, place) * m.down[0];
+      Entry::over_column(m.table, place, m.rows,
+                         [&](int i, V entry) { column[i] = fused(other[i], factor, entry); });
     }
   }
   /// Of the pivot that is next.
   CAROM_INLINE Memory column() const { return waiting(waiting_); }
 
-  /// The change of a pivot on (index, index), column() being that of `index`, from now on waits.
-  /// T - c c' / p turns row and column `index` into sign c / p if there c is p - sign, and the
+  /// The change of a pivot on (place, place), column() being that of `place`, from now on waits.
+  /// T - c c' / p turns row and column `place` into sign c / p if there c is p - sign, and the
   /// pivot into -1 / p if 2 sign is taken off before. sign: 1 for a row that enters, -1 for one
   /// that leaves. Only where `on`.
-  CAROM_INLINE void pivot(MaskOf<V> on, V index, V sign) {
+  CAROM_INLINE void pivot(MaskOf<V> on, const Place& place, V sign) {
     const Parts& m = parts_;
     const Memory column = this->column();
-    const V pivot = Entry::take(column, index);
-    const V place = triangle_of(index) + index;
-    Entry::put(m.table, on, place, fused(V(-2.0), sign, Entry::take(m.table, place)));
-    Entry::put(column, on, index, pivot - sign);
+    const V pivot = Entry::take(column, place);
+    const Place diagonal = Entry::diagonal(place);
+    Entry::put(m.table, on, diagonal, fused(V(-2.0), sign, Entry::take(m.table, diagonal)));
+    Entry::put(column, on, place, pivot - sign);
     m.down[waiting_] = select(on, V(-1.0) / pivot, V(0.0));
     if (++waiting_ == kWaitingPivots) change<kWaitingPivots>();
   }
@@ -295,20 +322,21 @@ class QpPivotTable {
     if (waiting_ == 1) change<1>();
   }
 
-  /// to := T from, symmetric as the table is.
-  CAROM_INLINE void multiply(const Memory& from, const Memory& to) const {
+  /// to := T from, symmetric as the table is, where `from` has nothing but zeros in other rows than
+  /// `some`. Of `to` only those rows.
+  CAROM_INLINE void multiply(std::uint64_t some, const Memory& from, const Memory& to) const {
     const Parts m = parts_;
-    for (int i = 0; i < m.rows; ++i) to[i] = V(0.0);
-    for (int i = 0; i < m.rows; ++i) {
+    over_bits(some, [&](int i) { to[i] = V(0.0); });
+    over_bits(some, [&](int i) {
       const Memory row = m.table + triangle(i);
       const V mine = from[i];
       V sum = row[i] * mine;
-      for (int j = 0; j < i; ++j) {
+      over_bits(some & ((std::uint64_t{1} << i) - 1), [&](int j) {
         sum = fused(row[j], from[j], sum);
         to[j] = fused(row[j], mine, to[j]);
-      }
+      });
       to[i] = to[i] + sum;
-    }
+    });
   }
 
  private:
@@ -351,7 +379,6 @@ class QpPivotTable {
   }
 
   static CAROM_INLINE constexpr int triangle(int i) { return i * (i + 1) / 2; }
-  static CAROM_INLINE V triangle_of(V index) { return V(0.5) * fused(index, index, index); }
 
   // Column by column, each in registers where N is known.
   template <int J>
@@ -588,14 +615,15 @@ class QpPivotTable {
   CAROM_INLINE void take_products(const RowEntries<Count, Rows>& entries, const int* column,
                                   int count, int i, int first) const {
     const int n = variables();
-    const Memory other = parts_.through + static_cast<long>(first) * n;
+    Memory other[Sums];
+    for (int s = 0; s < Sums; ++s) other[s] = parts_.through + static_cast<long>(first + s) * n;
     V sum[Rows][Sums];
     for (auto& row : sum) {
       for (V& s : row) s = V(0.0);
     }
     for (int t = 0; t < count; ++t) {
       for (int s = 0; s < Sums; ++s) {
-        const V its = other[static_cast<long>(s) * n + column[t]];
+        const V its = other[s][column[t]];
         for (int r = 0; r < Rows; ++r) sum[r][s] = fused(entries.of[t][r], its, sum[r][s]);
       }
     }
