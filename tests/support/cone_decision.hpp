@@ -20,12 +20,23 @@ inline kernels::QpView<const double*> view_of(const ConeProblem& problem) {
           problem.lower.data(), problem.upper.data()};
 }
 
-inline ConeDecision decide(const ConeProblem& problem) {
+/// ahead: from where the method in plain doubles is.
+inline ConeDecision decide(const ConeProblem& problem, bool ahead = false) {
   const ConeShape shape(problem);
   std::vector<double> memory(
       static_cast<std::size_t>(kernels::qp_homogeneous_workspace(problem.n, problem.rows())));
   kernels::QpHomogeneous<> body(shape.shape(), memory.data());
   EXPECT_LE(body.doubles(), static_cast<long>(memory.size()));
+  std::vector<double> other(memory.size());
+  kernels::QpHomogeneous<double> doubles(shape.shape(), other.data());
+  if (ahead) {
+    constexpr int kIterations = 40;
+    int iterations = 0;
+    doubles.seek_proof(
+        view_of(problem), kIterations, [](const double*, const double*) { return false; },
+        iterations);
+    if (doubles.follow(kIterations, iterations)) body.start_at(&doubles);
+  }
   ConeDecision decision;
   decision.outcome = body.decide(view_of(problem), {});
   for (int j = 0; j < problem.n; ++j) {

@@ -28,6 +28,7 @@ constexpr int kShares = 30;  ///< halvings and doublings
 constexpr double kCertified = 1e-9;
 constexpr double kFlat = 0x1p-40;  ///< of a diagonal of P: what rounding makes of zero
 constexpr double kInsideFall = 1e-6;
+constexpr int kIterations = 40;  ///< in doubles
 
 /// What the slack of a cone is held to.
 enum class Part { whole, line, apex };
@@ -44,8 +45,10 @@ class Faces {
 
   ConeVerdict decide() {
     ConeVerdict verdict;
-    if (prove_in_doubles(verdict)) return verdict;
-    verdict = given();
+    Numbers memory = workspace();
+    kernels::QpHomogeneous<double> ahead(shape_, memory.data());
+    if (prove_in_doubles(ahead, verdict)) return verdict;
+    verdict = given(ahead);
     if (verdict.end != qp_end::kStalled || falls(verdict)) return verdict;
     while (std::count(part_.begin(), part_.end(), Part::whole) > 0) {
       const Found found = narrow(verdict);
@@ -70,10 +73,7 @@ class Faces {
   };
 
   /// Proofs with a margin in every cone, which most problems without an answer have.
-  bool prove_in_doubles(ConeVerdict& verdict) const {
-    constexpr int kIterations = 40;
-    Numbers memory(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
-    kernels::QpHomogeneous<double> body(shape_, memory.data());
+  bool prove_in_doubles(kernels::QpHomogeneous<double>& body, ConeVerdict& verdict) const {
     verdict.x.assign(index(n_), 0.0);
     const auto claim = [&](double end, double residual) {
       if (!(residual <= kClaim)) return false;
@@ -95,11 +95,17 @@ class Faces {
     return body.seek_proof(view_, kIterations, proves, verdict.iterations);
   }
 
+  [[nodiscard]] Numbers workspace() const {
+    return Numbers(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
+  }
+
   /// The problem as it stands.
-  ConeVerdict given() {
+  ConeVerdict given(kernels::QpHomogeneous<double>& ahead) {
     ConeVerdict verdict;
-    Numbers memory(index(static_cast<int>(kernels::qp_homogeneous_workspace(n_, shape_.rows))));
+    Numbers memory = workspace();
     kernels::QpHomogeneous<> body(shape_, memory.data());
+    int iterations = 0;
+    if (ahead.follow(kIterations, iterations)) body.start_at(&ahead);
     const auto refine = [&](double* x, double* y) {
       kernels::refine_active_set<kernels::Doubled>(shape_, view_, x, y);
       return check_.optimal(x, y);

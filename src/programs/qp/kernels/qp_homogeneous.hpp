@@ -110,7 +110,7 @@ class QpHomogeneous {
       claim(view, QpFaceKind::ray, objective, options, outcome);
       return outcome;
     }
-    iterate_.start();
+    if (ahead_ == nullptr || !objective || !starts_at(*ahead_)) iterate_.start();
     followed_ = true;
     double next = kFirstLook;
     int short_steps = 0;
@@ -138,14 +138,17 @@ class QpHomogeneous {
                              int& iterations) {
     constexpr double kSeen = 1e-4;  // of the gap
     constexpr double kBetween = 1e-2;
+    followed_ = false;
     if (reduction_.load(view, true, iterate_.z, scratch_) == QpReduction<Real>::End::infeasible ||
         reduction_.has_line) {
       return false;
     }
     iterate_.start();
+    followed_ = true;
     double next = kSeen;
     for (iterations = 1; iterations <= max_iterations; ++iterations) {
-      if (!(iterate_.iterate() > 0.0)) return false;
+      followed_ = iterate_.iterate() > 0.0;
+      if (!followed_) return false;
       const auto tau = static_cast<double>(iterate_.tau);
       const auto kappa = static_cast<double>(iterate_.kappa);
       const auto gap = static_cast<double>(iterate_.gap);
@@ -165,6 +168,17 @@ class QpHomogeneous {
     }
     return false;
   }
+
+  /// On from where seek_proof has left the path, as far as `solve` need not look. False where that
+  /// is too far for plain doubles, or where they have gone further.
+  CAROM_CALL bool follow(int max_iterations, int& iterations) {
+    while (followed_ && static_cast<double>(iterate_.gap) > kAhead) {
+      followed_ = ++iterations <= max_iterations && iterate_.iterate() > kShort;
+    }
+    return followed_ && static_cast<double>(iterate_.gap) > kTooFar;
+  }
+  /// `solve` with the objective starts where `ahead` is, null: at the path's beginning.
+  CAROM_CALL void start_at(const QpHomogeneous<double>* ahead) { ahead_ = ahead; }
 
   /// What the last iterate of a run holds of Farkas' vector, without what stands for zeros: less
   /// than this share of the largest multiplier. Claims nothing. Returns how far the support is
@@ -205,6 +219,11 @@ class QpHomogeneous {
   }
 
  private:
+  template <class Other>
+  friend class QpHomogeneous;
+
+  static constexpr double kAhead = 1e-8;
+  static constexpr double kTooFar = 1e-12;
   static constexpr double kFirstLook = 1e-9;
   static constexpr double kBetweenLooks = 1e-5;
   static constexpr double kLeastGap = 1e-28;
@@ -229,6 +248,12 @@ class QpHomogeneous {
         face_(shape, reduction_, iterate_, arena) {
     // The scratch of a reduction and the face lie in one place.
     doubles_ = arena.used() > doubles_ ? arena.used() : doubles_;
+  }
+
+  [[nodiscard]] CAROM_CALL bool starts_at(const QpHomogeneous<double>& ahead) {
+    return ahead.reduction_.unknowns == reduction_.unknowns &&
+           ahead.reduction_.halves == reduction_.halves &&
+           ahead.reduction_.elements == reduction_.elements && iterate_.start_at(ahead.iterate_);
   }
 
   /// Tries what the iterate may be the limit of.
@@ -383,6 +408,7 @@ class QpHomogeneous {
   double* scratch_;  // of the reduction; the face's memory afterwards
   long doubles_;
   QpFace<Real> face_;
+  const QpHomogeneous<double>* ahead_ = nullptr;
   bool followed_ = false;       // the last run made an iterate
   bool has_candidate_ = false;  // of a run that claims nothing
 };

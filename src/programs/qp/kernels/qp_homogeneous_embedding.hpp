@@ -47,6 +47,28 @@ class QpEmbedding {
     tau = kappa = gap = Real(1.0);
   }
 
+  /// From the iterate of the same problem in fewer digits; false, and as after `start`, where that
+  /// is none of this one: its reduction may have chosen other unknowns. On the path residuals
+  /// shrink with the gap.
+  template <class Other>
+  CAROM_CALL bool start_at(const QpEmbedding<Other>& ahead) {
+    start();
+    measure();
+    const double at_start = residual_;
+    for (int j = 0; j < k_; ++j) u[j] = Real(ahead.u[j]);
+    for (int e = 0; e < elements_; ++e) {
+      s[e] = Real(ahead.s[e]);
+      z[e] = Real(ahead.z[e]);
+    }
+    tau = Real(ahead.tau);
+    kappa = Real(ahead.kappa);
+    find_gap();
+    measure();
+    if (inside() && residual_ <= 2.0 * at_start * static_cast<double>(gap)) return true;
+    start();
+    return false;
+  }
+
   /// Largest of what is left of the linear equations, in the method's units.
   [[nodiscard]] CAROM_INLINE double residual() const { return residual_; }
 
