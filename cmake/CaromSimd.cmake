@@ -8,7 +8,7 @@ set(CAROM_INSTRUCTION_SETS all CACHE STRING
 set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
 
 option(CAROM_LIGHT_SETS
-  "Do not optimise the code of other instruction sets than this machine's: quicker to compile" OFF)
+  "Optimise the code of other instruction sets than this machine's lightly, the generic set's not at all: quicker to compile" OFF)
 
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -48,13 +48,12 @@ endif()
 
 set(generic_isa Generic)
 set(light)
-if(simd_sets MATCHES ";")  # only old machines run it, and it compiles a minute faster
-  set(light generic)
-endif()
-set(not_optimised)
 if(CAROM_LIGHT_SETS)
-  set(not_optimised ${simd_sets})
-  list(REMOVE_ITEM not_optimised ${CAROM_NATIVE_SET})
+  set(light ${simd_sets})
+  list(REMOVE_ITEM light ${CAROM_NATIVE_SET})
+endif()
+if(simd_sets MATCHES ";")  # only old machines run it, and it compiles a minute faster
+  list(APPEND light generic)
 endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
@@ -64,12 +63,14 @@ set(generic_options)
 foreach(set generic avx2 avx512)
   if(CAROM_SANITIZE)  # inlined checks are minutes a file
     list(APPEND ${set}_options -O0)
-  elseif(set IN_LIST not_optimised)
-    list(APPEND ${set}_options $<$<CONFIG:Release>:-O0>)
-    set(${set}_motions -O0)
   elseif(set IN_LIST light)
-    list(APPEND ${set}_options $<$<CONFIG:Release>:-O1>)
-    set(${set}_motions -O1)
+    # Without optimisation, functions that are not inlined would be shared between the sets.
+    set(level -O1)
+    if(CAROM_LIGHT_SETS AND set STREQUAL "generic")
+      set(level -O0)
+    endif()
+    list(APPEND ${set}_options $<$<CONFIG:Release>:${level}>)
+    set(${set}_motions ${level})
   elseif(NOT set STREQUAL generic)
     list(APPEND ${set}_options -O3)
   endif()
