@@ -66,7 +66,7 @@ foreach(set generic avx2 avx512)
   elseif(set IN_LIST light)
     # Without optimisation, functions that are not inlined would be shared between the sets.
     set(level -O1)
-    if(CAROM_LIGHT_SETS AND set STREQUAL "generic")
+    if(CAROM_LIGHT_SETS AND set STREQUAL "generic" AND NOT CAROM_NATIVE_SET STREQUAL "generic")
       set(level -O0)
     endif()
     list(APPEND ${set}_options $<$<CONFIG:Release>:${level}>)
