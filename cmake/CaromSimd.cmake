@@ -64,7 +64,7 @@ foreach(set generic avx2 avx512)
   if(CAROM_SANITIZE)  # inlined checks are minutes a file
     list(APPEND ${set}_options -O0)
   elseif(set IN_LIST light)
-    # Without optimisation, functions that are not inlined would be shared between the sets.
+    # Not -O0 for AVX: functions that nothing inlines would be shared with code for other machines.
     set(level -O1)
     if(CAROM_LIGHT_SETS AND set STREQUAL "generic" AND NOT CAROM_NATIVE_SET STREQUAL "generic")
       set(level -O0)

@@ -57,7 +57,7 @@ CAROM_INLINE kernels::LemkeOutcome solve_by_lemke(const WarpLanes& lanes, const 
   const auto q = [&](int i) { return vector[i]; };
   kernels::LemkeOutcome outcome = lemke.find(entry, q, launch.max_pivots, z);
   if (outcome.status != Status::solved) return outcome;
-  // Beside the tableau, which refinement reads.
+  // Behind the tableau: refinement still reads it.
   double* memory = reals + kernels::lemke_real_workspace(n);
   residual = certificate::clean_lcp_residual(lanes, n, matrix, vector, z, memory);
   if (outcome.pivots > 0 && kernels::wants_refinement(residual, launch.tolerance)) {

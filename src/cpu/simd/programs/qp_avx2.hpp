@@ -35,17 +35,12 @@ struct QpEntry<Avx2, Avx2::Pack, 4> {
     alignas(32) double entry[4];
     _mm_store_si128(reinterpret_cast<__m128i*>(at), place.of);
     value.store(entry);
-    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) {
-      const int lane = kernels::lowest_bit(bits);
-      values[at[lane]] = entry[lane];
-    }
+    kernels::over_bits(on.bits(), [&](int lane) { values[at[lane]] = entry[lane]; });
   }
   static CAROM_INLINE void join(Avx2::Mask on, Place place, std::uint64_t& rows) {
     alignas(16) std::uint32_t at[4];
     _mm_store_si128(reinterpret_cast<__m128i*>(at), place.of);
-    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) {
-      rows |= std::uint64_t{1} << at[kernels::lowest_bit(bits)] / 4;
-    }
+    kernels::over_bits(on.bits(), [&](int lane) { rows |= std::uint64_t{1} << at[lane] / 4; });
   }
   static CAROM_INLINE Place diagonal(Place place) {
     const __m128i row = _mm_srli_epi32(place.of, 2);

@@ -10,6 +10,7 @@
 #include "cpu/simd/programs/qp_spread.hpp"
 #include "cpu/simd/programs/qp_wide_active_set.hpp"
 #include "cpu/simd/programs/qp_wide_conclude.hpp"
+#include "programs/qp/kernels/qp_pivot_table.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 
 /// Attempts on packs of problems. Each instruction set's translation unit instantiates it
@@ -44,11 +45,12 @@ struct QpEntry {
     alignas(64) double entry[Width];
     value.store(entry);
     auto* values = reinterpret_cast<double*>(table.data);
-    over_lanes(on, [&](int lane) { values[place.of[lane] * Width + lane] = entry[lane]; });
+    kernels::over_bits(on.bits(),
+                       [&](int lane) { values[place.of[lane] * Width + lane] = entry[lane]; });
   }
   template <class Mask>
   static CAROM_INLINE void join(Mask on, const Place& place, std::uint64_t& rows) {
-    over_lanes(on, [&](int lane) { rows |= std::uint64_t{1} << place.of[lane]; });
+    kernels::over_bits(on.bits(), [&](int lane) { rows |= std::uint64_t{1} << place.of[lane]; });
   }
   static CAROM_INLINE Place diagonal(const Place& place) {
     Place result;
@@ -67,12 +69,6 @@ struct QpEntry {
       f(i, take(table, at));
       for (int lane = 0; lane < Width; ++lane) at.of[lane] += i < place.of[lane] ? 1 : i + 1;
     }
-  }
-
- private:
-  template <class Mask, class F>
-  static CAROM_INLINE void over_lanes(Mask on, F&& f) {
-    for (unsigned bits = on.bits(); bits != 0; bits &= bits - 1) f(kernels::lowest_bit(bits));
   }
 };
 template <class Isa>
