@@ -18,6 +18,7 @@ import numpy as np
 from ._layers import layer_solver
 from ._optional import needed
 from ._results import Status
+from ._semidefinite import solve as solve_semidefinite
 from .solvers import solve_lp
 from .solvers import solve_qp as _solve_qp
 
@@ -186,8 +187,9 @@ def register_qpsolvers() -> None:
 
 
 def cvxpy_solver() -> Any:
-    """A solver for cvxpy.Problem.solve(solver=...): LPs, QPs and second-order cones, dense, up to the sizes of
-    carom.solve_qp. Keywords of solve() become settings of carom.solve_qp.
+    """A solver for cvxpy.Problem.solve(solver=...): LPs, QPs, second-order cones and semidefinite matrices, dense, up to the
+    sizes of carom.solve_qp, or of carom.solve_sdp where there are matrices. Keywords of solve() become settings of the one
+    that is called.
 
     Statuses: solved and infeasible, unbounded (both proven) are CVXPY's optimal, infeasible, unbounded; inaccurate is
     optimal_inaccurate, an iteration limit user_limit, all else solver_error. Dual values have CVXPY's
@@ -198,6 +200,7 @@ def cvxpy_solver() -> Any:
 
     s, solution_of = part("settings"), part("reductions.solution")
     SOC = part("constraints.second_order").SOC
+    matrices = getattr(part("constraints"), "SvecPSD", None)  # since CVXPY 1.9
     utilities = part("reductions.solvers.utilities")
     ConicSolver = part("reductions.solvers.conic_solvers.conic_solver").ConicSolver
 
@@ -208,7 +211,9 @@ def cvxpy_solver() -> Any:
 
     class Carom(ConicSolver):  # type: ignore[misc, valid-type]
         MIP_CAPABLE = False
-        SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC]
+        SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, *([matrices] if matrices else [])]
+        if matrices:
+            PSD_TRIANGLE_KIND, PSD_SQRT2_SCALING = part("utilities.psd_utils").TriangleKind.LOWER, True
 
         def name(self) -> str:
             return "CAROM"
@@ -229,11 +234,13 @@ def cvxpy_solver() -> Any:
             q, b, dims = np.ravel(data[s.C]), np.ravel(data[s.B]), data[ConicSolver.DIMS]
             P = _dense(data[s.P]) if data.get(s.P) is not None else np.zeros((q.size, q.size))
             settings = {name: value for name, value in solver_opts.items() if name != "use_quad_obj"}
-            cones = [("zero", dims.zero), ("nonneg", dims.nonneg), *(("soc", size) for size in dims.soc)]
-            answer = _solve_qp(
-                0.5 * (P + P.T), q, C=_dense(data[s.A]), b=b,
-                cones=[(kind, int(size)) for kind, size in cones if size > 0], **settings,
-            )  # fmt: skip
+            P, A = 0.5 * (P + P.T), _dense(data[s.A])
+            if dims.psd:
+                answer = solve_semidefinite(P, q, A, b, dims, settings)
+            else:
+                cones = [("zero", dims.zero), ("nonneg", dims.nonneg), *(("soc", size) for size in dims.soc)]
+                cones = [(kind, int(size)) for kind, size in cones if size > 0]
+                answer = _solve_qp(P, q, C=A, b=b, cones=cones, **settings)
             if verbose:
                 print(f"carom: {Status(int(answer.status[0])).name}, residual {answer.residual[0]:.2e}")
             return answer, time.perf_counter() - begin

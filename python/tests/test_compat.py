@@ -110,7 +110,33 @@ def test_as_a_solver_of_cvxpy():
         cp.Problem(cp.Minimize(cp.sum_squares(x))).solve(solver=solver, tolerance=-1.0)
 
 
-@pytest.mark.parametrize("kind", ["LP", "QP", "SOCP"])
+def test_semidefinite_matrices_of_cvxpy():
+    cp = pytest.importorskip("cvxpy")
+    solver, rng = carom.compat.cvxpy_solver(), np.random.default_rng(4)
+    for n in (3, 9):  # 36 squares are two cones
+        B, x = rng.normal(size=(n, n)), cp.Variable(n)
+        X, Y = cp.Variable((n, n), symmetric=True), cp.Variable((n, n), PSD=True)
+        matrix, diagonal, ball = X >> 0, cp.diag(X) == 1, cp.norm(x) <= 0.5
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(X - B - B.T)), [matrix, diagonal])
+        for wanted, constraints in ((problem, [matrix, diagonal]),
+                                    (cp.Problem(cp.Minimize(cp.lambda_max(B + B.T + cp.diag(x))), [ball]), [ball])):  # fmt: skip
+            wanted.solve(solver=solver)
+            assert wanted.status == "optimal" and wanted.solver_stats.extra_stats["residual"] <= 1e-8
+            value, dual = wanted.value, [each.dual_value for each in constraints]
+            wanted.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+            assert value == pytest.approx(wanted.value, abs=1e-6)
+            for own, each in zip(dual, constraints):
+                np.testing.assert_allclose(own, each.dual_value, atol=1e-3)
+        assert cp.Problem(cp.Minimize(cp.trace(Y)), [cp.trace(Y) <= -1]).solve(solver=solver) == np.inf
+        assert cp.Problem(cp.Minimize(cp.trace(Y)), [Y[0, 0] == 1, Y[0, 0] == 2]).solve(solver=solver) == np.inf
+        assert cp.Problem(cp.Minimize(-cp.trace(Y)), [Y[0, 0] == 1]).solve(solver=solver) == -np.inf
+        assert cp.Problem(cp.Minimize(cp.trace(Y)), [Y == np.eye(n)]).solve(solver=solver) == pytest.approx(n)
+    Y = cp.Variable((33, 33), PSD=True)
+    with pytest.raises(carom.InvalidInput, match=r"blocks\[0\].* is 33"):
+        cp.Problem(cp.Minimize(cp.trace(Y)), [Y[0, 0] == 1]).solve(solver=solver)
+
+
+@pytest.mark.parametrize("kind", ["LP", "QP", "SOCP", "SDP"])
 def test_cvxpys_own_standard_problems(kind):
     helpers = pytest.importorskip("cvxpy.tests.solver_test_helpers")
     solver, tried = carom.compat.cvxpy_solver(), 0
@@ -121,4 +147,4 @@ def test_cvxpys_own_standard_problems(kind):
         if name.startswith("test_") and "_mi_" not in name and not name.endswith(("lp_7", "p_bound_attr")):
             getattr(tests, name)(solver)
             tried += 1
-    assert tried == {"LP": 7, "QP": 2, "SOCP": 7}[kind]
+    assert tried == {"LP": 7, "QP": 2, "SOCP": 7, "SDP": 4}[kind]
