@@ -560,7 +560,10 @@ def solve_qp(
     start: dict[str, np.ndarray] = {}
     if warm_start is not None:
         given = warm_start.to_dict() if isinstance(warm_start, Result) else warm_start
-        for name, width in (("solution", v), ("dual", r), ("cone_dual", batch.extents["k"])):
+        widths = {"solution": v, "dual": r, "cone_dual": batch.extents["k"]}
+        if given and not widths.keys() & given.keys():
+            raise refuse("warm_start", ", ".join(map(repr, given)), "must have solution, dual or cone_dual", "has")
+        for name, width in widths.items():
             if given.get(name) is not None:
                 start[name] = from_any(name, given[name])
                 if start[name].shape != (n, width):

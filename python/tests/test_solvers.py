@@ -72,6 +72,8 @@ def test_qp_multipliers_cones_and_warm_start():
     assert (found.x @ A.T <= u + 1e-8).all() and (found.y >= -1e-9).all()
     warm = carom.solve_qp(P, q, A, u=u, method="active_set", warm_start=found)
     np.testing.assert_allclose(warm.x, found.x, atol=1e-7)
+    with pytest.raises(carom.InvalidInput, match="warm_start has 'x': must have solution"):
+        carom.solve_qp(P, q, A, u=u, warm_start={"x": found.x})
     # the point of the cone t >= |(x, y)| that is nearest to (0; 3, 4)
     C = -np.eye(3)
     near = carom.solve_qp(np.eye(3), [0.0, -3.0, -4.0], C=C, b=np.zeros(3), cones=[("soc", 3)])
