@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -126,6 +127,59 @@ TEST(DifferentiateLcp, AgreesWithDifferencesInLongDouble) {
       for (int i = 0; i < n; ++i) add(gradient.vector.host()[i], d_vector[i]);
       EXPECT_NEAR(found, static_cast<double>(expected),
                   1e-10 * size * std::max(1.0, gradient.condition.host()[0] / 1e6));
+    }
+  }
+}
+
+/// That of the matrix whose rows, then columns, are multiplied by powers of two that make their
+/// largest entries lie in [1/2, 1), in the 1-norm.
+double scaled_condition(int n, const std::vector<double>& matrix) {
+  std::vector<double> a = matrix;
+  const auto scale = [&](int from, int along, int across) {
+    double most = 0.0;
+    int exponent = 0;
+    for (int j = 0; j < n; ++j) most = std::max(most, std::fabs(a[from * across + j * along]));
+    static_cast<void>(std::frexp(most, &exponent));
+    for (int j = 0; j < n; ++j) a[from * across + j * along] *= std::ldexp(1.0, -exponent);
+  };
+  for (int i = 0; i < n; ++i) scale(i, 1, n);
+  for (int j = 0; j < n; ++j) scale(j, n, 1);
+  const std::vector<long double> exact(a.begin(), a.end());
+  std::vector<int> all(n);
+  for (int i = 0; i < n; ++i) all[i] = i;
+  long double norm = 0.0L, inverse = 0.0L;
+  for (int j = 0; j < n; ++j) {
+    std::vector<long double> unit(n, 0.0L);
+    unit[j] = 1.0L;
+    const std::vector<long double> x = branch(n, exact, unit, all);
+    long double size = 0.0L, inverse_size = 0.0L;
+    for (int i = 0; i < n; ++i) {
+      size += std::fabs(exact[i * n + j]);
+      inverse_size += std::fabs(x[i]);
+    }
+    norm = std::max(norm, size);
+    inverse = std::max(inverse, inverse_size);
+  }
+  return static_cast<double>(norm * inverse);
+}
+
+TEST(DifferentiateLcp, ConditionOfFewRowsIsNoEstimate) {
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> normal;
+  for (const int n : {1, 2, 4, 6, 7, 10}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      const std::vector<double> matrix = definite(random, n);
+      std::vector<double> vector(n, 0.0);  // every row is held
+      for (int i = 0; i < n; ++i) {
+        const double z = 0.5 + std::fabs(normal(random));
+        for (int k = 0; k < n; ++k) vector[k] -= matrix[k * n + i] * z;
+      }
+      const Lcp one = solved(n, matrix, vector);
+      LcpCotangent cotangent;
+      cotangent.solution = Buffer<double>::from(std::vector<double>(n, 1.0));
+      const LcpGradient gradient = differentiate_lcp(one.batch, one.answer, cotangent);
+      const double expected = scaled_condition(n, matrix);
+      EXPECT_NEAR(gradient.condition.host()[0], expected, 1e-14 * expected * expected) << n;
     }
   }
 }

@@ -109,7 +109,7 @@ class StepDerivative {
   }
   CAROM_INLINE V delassus(int k, int l) const {
     V sum = coupling(k, l);
-    if (k == l) sum += V(1.0) / eta(k);
+    if (k == l) sum += per_eta(k);
     return sum;
   }
   /// G_k M^-1 G_l'.
@@ -124,6 +124,7 @@ class StepDerivative {
     return h_ * problem_.stiffness[row_[k]] + problem_.damping[row_[k]];
   }
   CAROM_INLINE V eta(int k) const { return h_ * rate(k); }
+  CAROM_INLINE V per_eta(int k) const { return per_h_ * at_.per_rate[k]; }
   CAROM_INLINE bool is_tangent(int k) const { return normal_[k] != k; }
   CAROM_INLINE bool is_bilateral(int k) const {
     return problem_.type[row_[k]] == RowType::bilateral;
@@ -162,7 +163,7 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask prepare();
   CAROM_INLINE V bias(int k) const {
     const int i = row_[k];
-    return h_ * problem_.jacobian_dot_v[i] + spring(k) / rate(k);
+    return h_ * problem_.jacobian_dot_v[i] + spring(k) * at_.per_rate[k];
   }
   /// K phi + m.
   CAROM_INLINE V spring(int k) const {
@@ -174,13 +175,6 @@ class StepDerivative {
 
   CAROM_INLINE int kind_of(int i) const { return kernels::row_group(problem_.type, i); }
   CAROM_HOST_DEVICE void factor_kinds();
-  /// call(k): rows of a kind, in order, that are picked in some lane.
-  template <class Call>
-  CAROM_INLINE void each_independent(int kind, Call&& call) const {
-    for (int i = 0; i < independents_; ++i) {
-      if (kind_of(row_[independent_[i]]) == kind) call(independent_[i]);
-    }
-  }
   /// x := M^ x, kind by kind; zero at rows that depend on others of their kind.
   CAROM_HOST_DEVICE void over_kinds(V* x) const;
   /// M^-1 G'x of each kind's rows.
@@ -318,7 +312,7 @@ class StepDerivative {
   CAROM_INLINE V product_size(int k, const V* x, const V* pushed) const {
     V size = V(0.0);
     if (by_velocities_) {
-      size = magnitude(x[k] / eta(k));
+      size = magnitude(x[k] * per_eta(k));
       for (int j = first(k); j < last(k); ++j) size += magnitude(jacobian(k)[j]) * pushed[j];
       return size;
     }
@@ -380,11 +374,11 @@ class StepDerivative {
   int* normal_;
   int* doubtful_;
   int* basic_;
-  int* independent_;  // rows that are picked in some lane
+  int* independent_;  // rows that are picked in some lane, kind by kind
   FactorsOf<V> factors_;
-  V h_;
+  V h_, per_h_{0.0};
   int count_ = 0;
-  int independents_ = 0;
+  int kind_end_[kernels::kRowGroups] = {};  // behind a kind's last one
   int doubtfuls_ = 0;
   int loose_ = 0;
   V margin_{0.0};

@@ -47,16 +47,17 @@ enum class StepMode : int {
 /// n velocities, r rows.
 template <class Memory>
 struct StepModesLayout {
-  Memory mass;      ///< Cholesky factor of M, its diagonal by inverses, [n, n]
-  Memory velocity;  ///< v', polished
-  Memory push;      ///< v0 = v + h M^-1 f
-  Memory flexible;  ///< M^-1 G_i', [r, n]
-  Memory delassus;  ///< W, [r, r]
-  Memory constant;  ///< u
-  Memory impulse;   ///< p
-  Memory flow;      ///< F
-  Memory unit;      ///< of an impulse of the row
-  Memory weight;    ///< rho = 1 / W_ii
+  Memory mass;                ///< Cholesky factor of M, its diagonal by inverses, [n, n]
+  Memory velocity;            ///< v', polished
+  Memory push;                ///< v0 = v + h M^-1 f
+  Memory flexible;            ///< M^-1 G_i', [r, n]
+  Memory delassus;            ///< W, [r, r]
+  Memory constant;            ///< u
+  Memory impulse;             ///< p
+  Memory flow;                ///< F
+  Memory unit;                ///< of an impulse of the row
+  Memory per_unit, per_rate;  ///< 1 / unit, 1 / s
+  Memory weight;              ///< rho = 1 / W_ii
   Memory factors;
   Memory schur, size, work;
   Memory source, test;  ///< of doubtful conditions: U and N', [r, r] each
@@ -84,6 +85,8 @@ struct StepModesLayout {
         impulse(arena.take(r)),
         flow(arena.take(r)),
         unit(arena.take(r)),
+        per_unit(arena.take(r)),
+        per_rate(arena.take(r)),
         weight(arena.take(r)),
         factors(arena.take(kernels::values_of<FactorsLayout>(r))),
         schur(arena.take(r * r)),

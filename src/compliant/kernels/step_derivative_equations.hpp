@@ -114,7 +114,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::flow() {
   if (by_velocities_) {
     push(at_.impulse, at_.inner);
     for (int k = 0; k < count_; ++k) {
-      V sum = at_.constant[k] + at_.impulse[k] / eta(k);
+      V sum = at_.constant[k] + at_.impulse[k] * per_eta(k);
       for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * at_.inner[j];
       at_.flow[k] = sum;
     }
@@ -133,26 +133,30 @@ CAROM_HOST_DEVICE void StepDerivative<V>::measure() {
   if (by_velocities_) push_sizes(at_.impulse, at_.inner);
   for (int k = 0; k < count_; ++k) {
     const int i = row_[k];
-    V size =
-        magnitude(h_ * problem_.jacobian_dot_v[i]) +
-        (magnitude(problem_.stiffness[i] * problem_.phi[i]) + magnitude(at_.moment[k])) / rate(k);
+    V size = magnitude(h_ * problem_.jacobian_dot_v[i]) +
+             (magnitude(problem_.stiffness[i] * problem_.phi[i]) + magnitude(at_.moment[k])) *
+                 at_.per_rate[k];
     for (int j = first(k); j < last(k); ++j) {
       const V v = problem_.velocity[j];
       size += magnitude(jacobian(k)[j]) * (magnitude(v) + magnitude(at_.push[j] - v));
     }
     size += product_size(k, at_.impulse, at_.inner);
     at_.unit[k] = at_.weight[k] * size;
-    energy = larger(energy, at_.unit[k] / square_root(at_.weight[k]));
+    at_.extra[k] = square_root(at_.weight[k]);
+    energy = larger(energy, at_.extra[k] * size);
   }
   for (int k = 0; k < count_; ++k) {
-    at_.unit[k] = larger(at_.unit[k], square_root(at_.weight[k]) * energy);
+    at_.unit[k] = larger(at_.unit[k], at_.extra[k] * energy);
     at_.unit[k] = select(at_.unit[k] > V(0.0), at_.unit[k], V(1.0));
   }
   for (int k = 0; k < count_; ++k) {
     if (!is_tangent(k)) continue;
     at_.unit[normal_[k]] = larger(at_.unit[normal_[k]], at_.unit[k]);
   }
-  for (int k = 0; k < count_; ++k) at_.unit[k] = at_.unit[normal_[k]];
+  for (int k = 0; k < count_; ++k) {
+    at_.unit[k] = at_.unit[normal_[k]];
+    at_.per_unit[k] = V(1.0) / at_.unit[k];
+  }
 }
 
 template <class V>
@@ -161,7 +165,7 @@ CAROM_HOST_DEVICE V StepDerivative<V>::moved_flow() {
   flow();
   V moved = V(0.0);
   for (int k = 0; k < count_; ++k) {
-    moved = larger(moved, at_.weight[k] * magnitude(at_.flow[k] - at_.extra[k]) / at_.unit[k]);
+    moved = larger(moved, at_.weight[k] * magnitude(at_.flow[k] - at_.extra[k]) * at_.per_unit[k]);
   }
   return moved;
 }
@@ -172,8 +176,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::wrong(
   Mask found = V(0.0) < V(0.0);
   for (int k = 0; k < count_; ++k) {
     if (is_tangent(k)) continue;
-    const V f = at_.weight[k] * at_.flow[k] / at_.unit[k];
-    const V p = at_.impulse[k] / at_.unit[k];
+    const V f = at_.weight[k] * at_.flow[k] * at_.per_unit[k];
+    const V p = at_.impulse[k] * at_.per_unit[k];
     if (is_bilateral(k)) {
       found = found | !(magnitude(f) <= most.flow);
       continue;
@@ -183,8 +187,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::wrong(
     const int t = tangents(k);
     if (t == 0) continue;
     const V excess =
-        (length(at_.impulse, k, t) - friction(k) * zero_or_more(at_.impulse[k])) / at_.unit[k];
-    const V slip = at_.weight[k + 1] * length(at_.flow, k, t) / at_.unit[k];
+        (length(at_.impulse, k, t) - friction(k) * zero_or_more(at_.impulse[k])) * at_.per_unit[k];
+    const V slip = at_.weight[k + 1] * length(at_.flow, k, t) * at_.per_unit[k];
     const Mask rubs = (friction(k) > V(0.0)) & (at_.impulse[k] > V(0.0));
     const Mask against = (slip <= most.flow) | (-excess <= most.impulse);
     found = found | !(excess <= most.impulse) | (rubs & !against);
@@ -207,8 +211,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(
     if (is_tangent(k)) continue;
     at_.mode[k] = V(static_cast<double>(StepMode::closed));
     if (is_bilateral(k)) continue;
-    const V open = at_.weight[k] * at_.flow[k] / at_.unit[k];
-    const V closed = at_.impulse[k] / at_.unit[k];
+    const V open = at_.weight[k] * at_.flow[k] * at_.per_unit[k];
+    const V closed = at_.impulse[k] * at_.per_unit[k];
     const V gap = larger(open, closed);
     margin_ = smaller(margin_, zero_or_more(gap));
     const Mask touching = !((open > tolerance.flow) | (closed > tolerance.impulse));
@@ -220,8 +224,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::split(
     Mask border = no;
     if (t > 0) {
       const V flow_size = length(at_.flow, k, t), impulse_size = length(at_.impulse, k, t);
-      const V slip = at_.weight[k + 1] * flow_size / at_.unit[k];
-      const V inside = (friction(k) * at_.impulse[k] - impulse_size) / at_.unit[k];
+      const V slip = at_.weight[k + 1] * flow_size * at_.per_unit[k];
+      const V inside = (friction(k) * at_.impulse[k] - impulse_size) * at_.per_unit[k];
       const Mask rough = friction(k) != zero;
       const Mask closes = !is_open;
       const Mask decided = closes & rough;
@@ -311,7 +315,7 @@ template <class V>
 CAROM_HOST_DEVICE void StepDerivative<V>::multiply(const V* x, V* product) const {
   push(x, at_.inner);
   for (int k = 0; k < count_; ++k) {
-    V sum = x[k] / eta(k);
+    V sum = x[k] * per_eta(k);
     for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * at_.inner[j];
     product[k] = select(has_mode(k, StepMode::open), x[k], sum);
   }
@@ -321,7 +325,7 @@ template <class V>
 CAROM_HOST_DEVICE void StepDerivative<V>::multiply_transposed(const V* x, V* product) const {
   pull(x, at_.inner);
   for (int k = 0; k < count_; ++k) {
-    V sum = select(has_mode(k, StepMode::open), x[k], x[k] / eta(k));
+    V sum = select(has_mode(k, StepMode::open), x[k], x[k] * per_eta(k));
     for (int j = first(k); j < last(k); ++j) sum += flexible(k)[j] * at_.inner[j];
     product[k] = sum;
   }
@@ -458,7 +462,7 @@ CAROM_HOST_DEVICE V StepDerivative<V>::newton(Mask going) {
   V moved = V(0.0);
   for (int k = 0; k < count_; ++k) {
     at_.impulse[k] = select(going, at_.impulse[k] + step[k], at_.impulse[k]);
-    moved = larger(moved, magnitude(step[k]) / at_.unit[k]);
+    moved = larger(moved, magnitude(step[k]) * at_.per_unit[k]);
   }
   return moved;
 }

@@ -259,7 +259,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
     }
   }
   if (moves_ || (centripetal_ && gradient.jacobian_dot_v != nullptr)) {
-    for (int k = 0; k < count_; ++k) at_.turn[k] = -psi[k] / rate(k);
+    for (int k = 0; k < count_; ++k) at_.turn[k] = -psi[k] * at_.per_rate[k];
     over_kinds(at_.turn);
     push_back(at_.turn, at_.along_turn);
   }
@@ -324,7 +324,8 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
   for (int k = 0; k < count_; ++k) {
     const int i = row_[k];
     const V stiff = problem_.stiffness[i], damp = problem_.damping[i], phi = problem_.phi[i];
-    const V s = rate(k), e = eta(k), p = at_.impulse[k];
+    const V per_s = at_.per_rate[k], p = at_.impulse[k];
+    const V s2 = per_s * per_s, e2 = per_eta(k) * per_eta(k);
     if (gradient.jacobian != nullptr) {
       V* to = gradient.jacobian + static_cast<long>(i) * n_;
       for (int j = first(k); j < last(k); ++j) to[j] = p * lambda[j] - psi[k] * v[j];
@@ -340,15 +341,15 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
             at_.turn[k] * at_.along_moment[kind + j] + at_.moment[k] * at_.along_turn[kind + j];
       }
     }
-    if (gradient.phi != nullptr) gradient.phi[i] = -psi[k] * stiff / s;
-    const V soft = p * h_ / (e * e);
+    if (gradient.phi != nullptr) gradient.phi[i] = -psi[k] * stiff * per_s;
+    const V soft = p * h_ * e2;
     if (gradient.stiffness != nullptr) {
-      gradient.stiffness[i] = -psi[k] * ((phi * damp - h_ * at_.moment[k]) / (s * s) - h_ * soft);
+      gradient.stiffness[i] = -psi[k] * ((phi * damp - h_ * at_.moment[k]) * s2 - h_ * soft);
     }
     if (gradient.damping != nullptr) {
-      gradient.damping[i] = psi[k] * (spring(k) / (s * s) + soft);
+      gradient.damping[i] = psi[k] * (spring(k) * s2 + soft);
     }
-    step += psi[k] * (stiff * spring(k) / (s * s) + p * (V(2.0) * h_ * stiff + damp) / (e * e) -
+    step += psi[k] * (stiff * spring(k) * s2 + p * (V(2.0) * h_ * stiff + damp) * e2 -
                       problem_.jacobian_dot_v[i]);
     if (cotangent.force != nullptr) step -= p / h_ * cotangent.force[i] / h_;
     const Mask slides = has_mode(k, StepMode::slide);
@@ -388,16 +389,17 @@ CAROM_HOST_DEVICE void StepDerivative<V>::change(const StepDirectionView<V>& d) 
   for (int k = 0; k < count_; ++k) {
     const int i = row_[k];
     const V stiff = problem_.stiffness[i], damp = problem_.damping[i], phi = problem_.phi[i];
-    const V s = rate(k), e = eta(k), p = at_.impulse[k];
+    const V per_s = at_.per_rate[k], p = at_.impulse[k];
+    const V s2 = per_s * per_s, e2 = per_eta(k) * per_eta(k);
     const V dk = d.stiffness != nullptr ? d.stiffness[i] : V(0.0);
     const V db = d.damping != nullptr ? d.damping[i] : V(0.0);
     V sum = dh * problem_.jacobian_dot_v[i];
     if (d.jacobian_dot_v != nullptr) sum += h_ * d.jacobian_dot_v[i];
-    if (d.phi != nullptr) sum += stiff * d.phi[i] / s;
-    if (turned) sum += at_.turn[k] / s;
-    sum += dk * ((phi * damp - h_ * at_.moment[k]) / (s * s) - p * h_ * h_ / (e * e));
-    sum -= db * (spring(k) / (s * s) + p * h_ / (e * e));
-    sum -= dh * (stiff * spring(k) / (s * s) + p * (V(2.0) * h_ * stiff + damp) / (e * e));
+    if (d.phi != nullptr) sum += stiff * d.phi[i] * per_s;
+    if (turned) sum += at_.turn[k] * per_s;
+    sum += dk * ((phi * damp - h_ * at_.moment[k]) * s2 - p * h_ * h_ * e2);
+    sum -= db * (spring(k) * s2 + p * h_ * e2);
+    sum -= dh * (stiff * spring(k) * s2 + p * (V(2.0) * h_ * stiff + damp) * e2);
     for (int j = first(k); j < last(k); ++j) {
       sum += jacobian(k)[j] * dv[j];
       if (d.jacobian != nullptr) sum += d.jacobian[static_cast<long>(i) * n_ + j] * v[j];
@@ -553,7 +555,7 @@ CAROM_HOST_DEVICE V StepDerivative<V>::reach_down(const StepGradientView<V>& gra
   for (int k = 0; k < count_; ++k) {
     V sum = at_.row[k];
     if (by_velocities_) {
-      sum += at_.y[k] / eta(k);
+      sum += at_.y[k] * per_eta(k);
       for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * at_.inner[j];
     } else {
       for (int l = 0; l < count_; ++l) sum += w(k, l) * at_.y[l];

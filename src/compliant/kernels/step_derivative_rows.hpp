@@ -76,6 +76,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
     if (centripetal_) moving_ = moving_ | (problem_.jacobian_dot_v[row_[k]] != V(0.0));
   }
   moves_ = any_of(moving_);
+  per_h_ = V(1.0) / h_;
+  for (int k = 0; k < count_; ++k) at_.per_rate[k] = V(1.0) / rate(k);
   by_velocities_ = count_ > 2 * n_;
   for (int k = 0; k < count_; ++k) by_velocities_ = by_velocities_ && !is_tangent(k);
   for (int k = 0; k < count_; ++k) {
@@ -116,66 +118,66 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
     }
     for (int l = 0; l < count_; ++l) mixed_ = mixed_ || kind_of(row_[l]) == kind_of(i);
   }
-  V taken[kernels::kRowGroups];
-  for (V& number : taken) number = V(0.0);
   const V zero(0.0), one(1.0), most(static_cast<double>(n_));
-  independents_ = 0;
-  for (int k = 0; k < count_; ++k) {
-    const int kind = kind_of(row_[k]);
-    const Mask open = taken[kind] < most;
-    at_.picked[k] = zero;
-    if (!any_of(open)) {
-      redundant_ = open | !open;
-      continue;
+  int end = 0;
+  for (int kind = 0; kind < kernels::kRowGroups; ++kind) {
+    const int begin = end;
+    V taken = zero;
+    for (int k = 0; k < count_; ++k) {
+      if (kind_of(row_[k]) != kind) continue;
+      const Mask open = taken < most;
+      at_.picked[k] = zero;
+      if (!any_of(open)) {
+        redundant_ = open | !open;
+        continue;
+      }
+      V* lower = at_.hat + static_cast<long>(k) * count_;
+      const V diagonal = coupling(k, k);
+      V pivot = diagonal;
+      for (int i = begin; i < end; ++i) {
+        const int l = independent_[i];
+        const V* earlier = at_.hat + static_cast<long>(l) * count_;
+        V sum = by_velocities_ ? coupling(k, l) : w(k, l);
+        for (int j = begin; j < i; ++j) sum -= lower[independent_[j]] * earlier[independent_[j]];
+        lower[l] = select(at_.picked[l] > zero, sum * earlier[l], zero);
+        pivot -= lower[l] * lower[l];
+      }
+      const Mask picks = (pivot > V(kernels::kIndependent) * diagonal) & open;
+      redundant_ = redundant_ | !picks;
+      if (!any_of(picks)) continue;
+      independent_[end++] = k;
+      at_.picked[k] = select(picks, one, zero);
+      taken += at_.picked[k];
+      lower[k] = select(picks, one / square_root(select(picks, pivot, one)), zero);
     }
-    V* lower = at_.hat + static_cast<long>(k) * count_;
-    const V diagonal = coupling(k, k);
-    V pivot = diagonal;
-    each_independent(kind, [&](int l) {
-      const V* earlier = at_.hat + static_cast<long>(l) * count_;
-      V sum = by_velocities_ ? coupling(k, l) : w(k, l);
-      each_independent(kind, [&](int j) {
-        if (j < l) sum -= lower[j] * earlier[j];
-      });
-      lower[l] = select(at_.picked[l] > zero, sum * earlier[l], zero);
-      pivot -= lower[l] * lower[l];
-    });
-    const Mask picks = (pivot > V(kernels::kIndependent) * diagonal) & open;
-    redundant_ = redundant_ | !picks;
-    if (!any_of(picks)) continue;
-    independent_[independents_++] = k;
-    at_.picked[k] = select(picks, one, zero);
-    taken[kind] += at_.picked[k];
-    lower[k] = select(picks, one / square_root(select(picks, pivot, one)), zero);
+    kind_end_[kind] = end;
   }
 }
 
 template <class V>
 CAROM_HOST_DEVICE void StepDerivative<V>::over_kinds(V* x) const {
   const V zero(0.0);
-  for (int i = 0, k = 0; k < count_; ++k) {
-    if (i < independents_ && independent_[i] == k) {
-      ++i;
-    } else {
-      x[k] = zero;
+  for (int k = 0; k < count_; ++k) x[k] = select(at_.picked[k] > zero, x[k], zero);
+  for (int kind = 0, begin = 0; kind < kernels::kRowGroups; begin = kind_end_[kind++]) {
+    const int end = kind_end_[kind];
+    for (int i = begin; i < end; ++i) {
+      const int k = independent_[i];
+      const V* lower = at_.hat + static_cast<long>(k) * count_;
+      V value = x[k];
+      for (int j = begin; j < i; ++j) value -= lower[independent_[j]] * x[independent_[j]];
+      x[k] = select(at_.picked[k] > zero, value * lower[k], zero);
     }
-  }
-  for (int i = 0; i < independents_; ++i) {
-    const int k = independent_[i], kind = kind_of(row_[k]);
-    const V* lower = at_.hat + static_cast<long>(k) * count_;
-    V value = x[k];
-    each_independent(kind, [&](int l) {
-      if (l < k) value -= lower[l] * x[l];
-    });
-    x[k] = select(at_.picked[k] > zero, value * lower[k], zero);
-  }
-  for (int i = independents_ - 1; i >= 0; --i) {
-    const int k = independent_[i], kind = kind_of(row_[k]);
-    V value = x[k];
-    each_independent(kind, [&](int l) {
-      if (l > k) value -= at_.hat[static_cast<long>(l) * count_ + k] * x[l];
-    });
-    x[k] = select(at_.picked[k] > zero, value * at_.hat[static_cast<long>(k) * count_ + k], zero);
+    for (int i = end - 1; i >= begin; --i) {
+      const int k = independent_[i];
+      const V* column = at_.hat + k;
+      V value = x[k];
+      for (int j = i + 1; j < end; ++j) {
+        const int l = independent_[j];
+        value -= column[static_cast<long>(l) * count_] * x[l];
+      }
+      const V inverse = column[static_cast<long>(k) * count_];
+      x[k] = select(at_.picked[k] > zero, value * inverse, zero);
+    }
   }
 }
 
@@ -254,7 +256,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::times_delassus(const V* x, V* product,
   push(x, pushed);
   if (by_velocities_) push_sizes(x, at_.inner);
   for (int k = 0; k < count_; ++k) {
-    V sum = x[k] / eta(k);
+    V sum = x[k] * per_eta(k);
     for (int j = first(k); j < last(k); ++j) sum += jacobian(k)[j] * pushed[j];
     product[k] = sum;
     size[k] = product_size(k, x, at_.inner);

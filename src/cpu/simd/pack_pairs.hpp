@@ -37,6 +37,18 @@ requires(Isa::kInRegisters) struct PairOf {
     Number() = default;
     explicit CAROM_INLINE Number(double x) : low(x), high(x) {}
     CAROM_INLINE Number(One a, One b) : low(a), high(b) {}
+    // Copied register by register: as a block of memory it would be copied by halves of a register,
+    // and the loads of whole ones wait until these have been written.
+    CAROM_INLINE Number(const Number& other) : low(other.low), high(other.high) {}
+    CAROM_INLINE Number& operator=(const Number& other) {
+      low = other.low;
+      high = other.high;
+      return *this;
+    }
+    static CAROM_INLINE Number load(const double* from) {
+      return {Isa::Pack::load(from), Isa::Pack::load(from + Isa::kWidth)};
+    }
+    [[nodiscard]] CAROM_INLINE Number pack() const { return *this; }
     CAROM_INLINE void store_doubles(double* to) const {
       low.store_doubles(to);
       high.store_doubles(to + Isa::kWidth);
@@ -90,6 +102,7 @@ requires(Isa::kInRegisters) struct PairOf {
     }
     friend CAROM_INLINE Number magnitude(Number a) { return {magnitude(a.low), magnitude(a.high)}; }
   };
+  using Pack = Number;
 };
 template <class Isa>
 struct BodyNumberOf<PairOf<Isa>> {
@@ -116,10 +129,28 @@ CAROM_INLINE void spread_lanes(const double* const* from, int count, double* to)
 }
 template <class Isa>
 CAROM_INLINE void collect_lanes(const double* from, int count, int lanes, double* const* to) {
-  constexpr int kPack = SingleOf<Isa>::type::kWidth;
+  using Single = typename SingleOf<Isa>::type;
+  constexpr int kPack = Single::kWidth;
   for (int first = 0; first < lanes; first += kPack) {
     const int here = lanes - first < kPack ? lanes - first : kPack;
-    collect<kPack, Isa::kWidth>(from + first, count, here, to + first);
+    if constexpr (kPack == 8) {  // transposes by itself
+      collect<kPack, Isa::kWidth>(from + first, count, here, to + first);
+    } else {
+      int e = 0;
+      for (; e + kPack <= count; e += kPack) {
+        typename Single::Pack row[kPack], column[kPack];
+        for (int k = 0; k < kPack; ++k) {
+          row[k] = Single::Pack::load(from + first + static_cast<long>(e + k) * Isa::kWidth);
+        }
+        transpose_packs<kPack>(row, column);
+        for (int lane = 0; lane < here; ++lane) column[lane].store(to[first + lane] + e);
+      }
+      for (; e < count; ++e) {
+        for (int lane = 0; lane < here; ++lane) {
+          to[first + lane][e] = from[first + lane + static_cast<long>(e) * Isa::kWidth];
+        }
+      }
+    }
   }
 }
 

@@ -17,6 +17,10 @@ namespace carom::cpu::simd {
 
 /// Largest order that packs take: what a pack works with stays in the cache.
 inline constexpr int kMostDifferentiatedInPacks = 48;
+/// Largest order whose equations keep unit rows for what is not held: to bring each lane's held
+/// rows together would take longer than the longer solves. Two packs side by side share what their
+/// short loops cost.
+inline constexpr int kMostInPlace = 6;
 
 /// Problems [begin, end) in one thread. `gradient` is written where its report is (a product from
 /// the left), else `tangent`.
@@ -35,11 +39,12 @@ struct LcpDerivativeRange : LcpBatchArrays<ConstPointer> {
   bool* open;     ///< [end - begin], out: what wants derivatives::LcpDerivative
 };
 
-constexpr long lcp_pack_factor_reals(long n) {
-  return kernels::values_of<derivatives::FactorsLayout>(n) * kLargestPadding;
+constexpr long lcp_pack_factor_reals(long n, long width) {
+  return kernels::values_of<derivatives::FactorsLayout>(n) * width;
 }
 constexpr long lcp_derivative_pack_reals(long n) {
-  return lcp_pack_factor_reals(n) + (n * n + 8 * n + 14 * (n + 1)) * kLargestPadding;
+  const long width = n <= kMostInPlace ? kLargestPair : kLargestPadding;
+  return lcp_pack_factor_reals(n, width) + (n * n + 8 * n + 15 * (n + 1)) * width;
 }
 
 }  // namespace carom::cpu::simd

@@ -23,7 +23,8 @@ class PackLcpDerivative : PackProblems<Isa> {
   using Lanes = PackProblems<Isa>;
   using typename Lanes::Mask;
   using typename Lanes::Pack;
-  using Number = PackNumber<Isa>;
+  using Number = BodyNumber<Isa>;
+  using Single = typename SingleOf<Isa>::type;
   using Lanes::each_four;
   using Lanes::fetch;
   using Lanes::get;
@@ -36,7 +37,7 @@ class PackLcpDerivative : PackProblems<Isa> {
  public:
   explicit PackLcpDerivative(const LcpDerivativeRange& range)
       : r_(range), n_(range.order), factors_(numbers(range.reals), range.order) {
-    double* at = range.reals + lcp_pack_factor_reals(n_);
+    double* at = range.reals + lcp_pack_factor_reals(n_, kWidth);
     const auto take = [&](long count) {
       double* taken = at;
       at += count * kWidth;
@@ -44,8 +45,8 @@ class PackLcpDerivative : PackProblems<Isa> {
     };
     matrix_ = take(static_cast<long>(n_) * n_);
     turn_ = take(8L * n_);
-    for (double** vector : {&vector_, &z_, &w_, &unit_, &feel_, &root_, &mode_, &g_, &y_, &r_all_,
-                            &dz_, &dw_, &part_, &slack_}) {
+    for (double** vector : {&vector_, &z_, &w_, &unit_, &share_, &feel_, &root_, &mode_, &g_, &y_,
+                            &r_all_, &dz_, &dw_, &part_, &slack_}) {
       *vector = take(n_ + 1);
       put(*vector, n_, Pack(0.0));
     }
@@ -114,9 +115,9 @@ class PackLcpDerivative : PackProblems<Isa> {
     measure();
     for (int i = 0; i < n_; ++i) {
       const Pack unit = get(unit_, i);
-      const Pack own = select(unit > zero, unit, Pack(1.0));
+      const Pack per_unit = select(unit > zero, get(share_, i), Pack(1.0));
       good = good & !(get(w_, i) < -most * unit) &
-             !(smaller(get(feel_, i) * get(z_, i), get(w_, i) / own) > most);
+             !(smaller(get(feel_, i) * get(z_, i), per_unit * get(w_, i)) > most);
     }
     Pack tolerance(r_.rules.margin_tolerance);
     Mask changed = split(tolerance);
@@ -180,24 +181,22 @@ class PackLcpDerivative : PackProblems<Isa> {
     if (r_.gradient.matrix == nullptr) return;
     Lanes::template bring<kWidth * kWidth>(good_, turn_, n_ * n_, r_.gradient.matrix);
   }
-  /// Gradients in M and q from adjoint and answer.
+  /// The same from adjoint and answer, row by row.
   CAROM_INLINE void write(std::int64_t p) const {
     const double* y = r_.gradient.adjoint + p * n_;
     const double* h = r_.cotangent.w != nullptr ? r_.cotangent.w + p * n_ : nullptr;
-    double z[kMostDifferentiatedInPacks + kWidth];
-    std::copy_n(r_.gradient.solution + p * n_, n_, z);
+    const double* z = r_.gradient.solution + p * n_;
     double* vector = r_.gradient.vector != nullptr ? r_.gradient.vector + p * n_ : nullptr;
     double* row = r_.gradient.matrix != nullptr ? r_.gradient.matrix + p * n_ * n_ : nullptr;
     for (int i = 0; i < n_; ++i) {
       const double value = (h != nullptr ? h[i] : 0.0) - y[i];
       if (vector != nullptr) vector[i] = value;
       if (row == nullptr) continue;
-      if (i + 1 < n_ && n_ >= kWidth) {  // the next row overwrites what is behind this one
-        const Pack by(value);
-        for (int j = 0; j < n_; j += kWidth) (by * Pack::load(z + j)).store(row + j);
-      } else {
-        for (int j = 0; j < n_; ++j) row[j] = value * z[j];
-      }
+      const typename Single::Pack by(value);
+      const auto put_at = [&](int j) { (by * Single::Pack::load(z + j)).store(row + j); };
+      int j = 0;
+      for (; j + Single::kWidth <= n_; j += Single::kWidth) put_at(j);
+      if (j < n_) put_at(n_ - Single::kWidth);
       row += n_;
     }
   }
@@ -234,7 +233,7 @@ class PackLcpDerivative : PackProblems<Isa> {
         at[lane] = r_.direction.matrix + (p_ + (lane < lanes_ ? lane : 0)) * square +
                    static_cast<long>(i) * n_;
       }
-      spread<kWidth>(at, kRows * n_, turn_);
+      spread_lanes<Isa>(at, kRows * n_, turn_);
       Pack sum[kRows];
       for (int r = 0; r < kRows; ++r) sum[r] = get(r_all_, i + r);
       for (int j = 0; j < n_; ++j) {
@@ -274,21 +273,20 @@ class PackLcpDerivative : PackProblems<Isa> {
       const Mask counts = diagonal > Pack(1e-8) * largest;
       energy = select(counts, larger(energy, size / select(counts, root, one)), energy);
     });
-    double* share = dw_;
     for (int i = 0; i < n_; ++i) {
       const Pack root = get(root_, i);
       Pack unit = get(unit_, i);
       unit = select(root > zero, larger(unit, root * energy), unit);
       put(unit_, i, unit);
       const Mask there = unit > zero;
-      put(share, i, select(there, one / select(there, unit, one), zero));
+      put(share_, i, select(there, one / select(there, unit, one), zero));
     }
     each_four(n_, [&](int j, auto columns) {
       constexpr int kColumns = decltype(columns)::value;
       Pack feel[kColumns];
       for (Pack& one_feel : feel) one_feel = zero;
       for (int i = 0; i < n_; ++i) {
-        const Pack by = get(share, i);
+        const Pack by = get(share_, i);
         for (int c = 0; c < kColumns; ++c) {
           feel[c] = larger(feel[c], magnitude(entry(i, j + c)) * by);
         }
@@ -304,10 +302,8 @@ class PackLcpDerivative : PackProblems<Isa> {
     doubtful_ = Mask::from_bits(0);
     margin_ = Pack(kernels::kInfinity);
     for (int i = 0; i < n_; ++i) {
-      const Pack unit = get(unit_, i);
-      const Mask there = unit > zero;
       const Pack closed = get(feel_, i) * get(z_, i);
-      const Pack open = select(there, get(w_, i) / select(there, unit, one), zero);
+      const Pack open = get(share_, i) * get(w_, i);
       const Pack gap = larger(closed, open);
       margin_ = smaller(margin_, select(gap > zero, gap, zero));
       const Mask doubtful = !(gap > tolerance);
@@ -319,9 +315,7 @@ class PackLcpDerivative : PackProblems<Isa> {
     return changed;
   }
 
-  /// Orders where the equations keep unit rows for what is not held: to bring each lane's held rows
-  /// together would take longer than the longer solves.
-  [[nodiscard]] CAROM_INLINE bool in_place() const { return n_ <= 6; }
+  [[nodiscard]] CAROM_INLINE bool in_place() const { return n_ <= kMostInPlace; }
   /// Where the held rows of each lane are, and M_aa and q_a, with unit rows behind or between them.
   void gather() {
     if (in_place()) {
@@ -340,20 +334,14 @@ class PackLcpDerivative : PackProblems<Isa> {
       return;
     }
     int counts[kWidth] = {};
-    for (int k = 0; k <= n_; ++k) {
-      for (int lane = 0; lane < kWidth; ++lane) row_[k][lane] = n_;
-    }
     for (int i = 0; i < n_; ++i) {
       const unsigned held = is_held(i).bits();
       int* rank = rank_[i];
-      for (int lane = 0; lane < kWidth; ++lane) {  // in a register
+      for (int lane = 0; lane < kWidth; ++lane) {  // the next held row overwrites what is not one
         const int is = static_cast<int>(held >> lane & 1U);
+        row_[counts[lane]][lane] = i;
         rank[lane] = is != 0 ? counts[lane] : n_;
         counts[lane] += is;
-      }
-      for (unsigned left = held; left != 0; left &= left - 1) {
-        const int lane = kernels::lowest_bit(left);
-        row_[rank[lane]][lane] = i;
       }
     }
     double held[kWidth];
@@ -363,6 +351,10 @@ class PackLcpDerivative : PackProblems<Isa> {
       most_ = counts[lane] > most_ ? counts[lane] : most_;
     }
     count_ = Pack::load(held);
+    for (int k = 0; k < most_; ++k) {
+      int* row = row_[k];
+      for (int lane = 0; lane < kWidth; ++lane) row[lane] = k < counts[lane] ? row[lane] : n_;
+    }
     auto* a = reinterpret_cast<double*>(factors_.matrix());
     for (int k = 0; k < most_; ++k) {
       for (int l = 0; l < most_; ++l) {
@@ -466,8 +458,8 @@ class PackLcpDerivative : PackProblems<Isa> {
   int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one
   Mask good_, doubtful_;
   Pack count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0}, residual_{0.0}, reach_{0.0};
-  double *matrix_, *turn_, *vector_, *z_, *w_, *unit_, *feel_, *root_, *mode_, *g_, *y_, *r_all_,
-      *dz_, *dw_, *part_, *slack_;
+  double *matrix_, *turn_, *vector_, *z_, *w_, *unit_, *share_, *feel_, *root_, *mode_, *g_, *y_,
+      *r_all_, *dz_, *dw_, *part_, *slack_;
 };
 
 }  // namespace carom::cpu::simd

@@ -6,8 +6,7 @@
 #include <carom/certificate.hpp>
 
 #include "cpu/simd/gather.hpp"
-#include "cpu/simd/pack_number.hpp"
-#include "cpu/simd/spread.hpp"
+#include "cpu/simd/pack_pairs.hpp"
 
 namespace carom::cpu::simd {
 
@@ -33,7 +32,7 @@ class PackProblems {
     for (int lane = 0; lane < kWidth; ++lane) {
       at[lane] = from + (p_ + (lane < lanes_ ? lane : 0)) * count;
     }
-    spread<kWidth>(at, static_cast<int>(count), to);
+    spread_lanes<Isa>(at, static_cast<int>(count), to);
   }
   /// At most kMost values of good lanes to their problems.
   template <int kMost>
@@ -44,7 +43,7 @@ class PackProblems {
     for (int lane = 0; lane < lanes_; ++lane) {
       at[lane] = (bits >> lane & 1U) != 0 ? to + (p_ + lane) * count : memory;
     }
-    collect<kWidth>(from, count, lanes_, at);
+    collect_lanes<Isa>(from, count, lanes_, at);
   }
 
   /// call(i, count): i to i + count of [0, n) at a time, so that chains of sums run side by side.

@@ -26,7 +26,7 @@ CAROM_INLINE double magnitude(double x) { return certificate::absolute(x); }
 template <class Memory>
 struct FactorsLayout {
   Memory matrix;        ///< as given, row-major [n, n]
-  Memory lu;            ///< of the scaled matrix, pivots by their inverses
+  Memory lu;            ///< of the scaled matrix, pivots by their inverses; or minus its inverse
   Memory row_scale;     ///< powers of two
   Memory column_scale;  ///< likewise
   Memory given, rest;
@@ -103,7 +103,8 @@ CAROM_INLINE auto inverse_powers(V size, V& to) {
 /// LU with partial pivoting of a matrix whose rows and columns are first scaled to size one, so
 /// that neither pivots nor the condition depend on units. Every solve is refined once. Of a pack
 /// each lane has the bits that its matrix has alone; lanes of fewer rows than n have unit rows
-/// behind them.
+/// behind them. Few unknowns have the scaled matrix's inverse instead: its products wait for each
+/// other less than triangular solves do, and its norm needs no solves.
 template <class V>
 class FactorsOf {
   using Mask = decltype(V() < V());
@@ -112,11 +113,14 @@ class FactorsOf {
  public:
   /// A pivot below this share of the scaled entries is what rounding left of zero.
   static constexpr double kSingular = 1e-13;
+  /// Largest capacity for which the inverse is formed.
+  static constexpr int kMostInverted = 10;
 
   /// memory: FactorsLayout of `capacity`.
   CAROM_INLINE FactorsOf(V* memory, int capacity)
       : at_(kernels::placed<FactorsLayout>(memory, static_cast<long>(capacity))),
-        swaps_(reinterpret_cast<Swap*>(at_.swaps)) {
+        swaps_(reinterpret_cast<Swap*>(at_.swaps)),
+        inverts_(capacity <= kMostInverted) {
     static_assert(sizeof(Swap) <= 12 * sizeof(double));
   }
 
@@ -167,16 +171,26 @@ class FactorsOf {
       regular = regular & (magnitude(pivot) > V(kSingular));
       if (!any_of(regular)) return regular;
       sign_ = select(pivot < V(0.0), -sign_, sign_);
+      // In place of what the inverse has in this column; by Gauss and Jordan all rows change.
       const V inverse = V(1.0) / pivot;
-      lu(k, k) = inverse;
-      for (int i = k + 1; i < n; ++i) {
+      const int first = inverts_ ? 0 : k + 1;
+      const V* from = &lu(k, 0);
+      for (int i = first; i < n; ++i) {
+        if (i == k) continue;
         V* row = &lu(i, 0);
-        const V* from = &lu(k, 0);
         const V factor = row[k] * inverse;
+        if (any_of(factor != V(0.0))) {
+          subtract_products(factor, from + first, n - first, row + first);
+        }
         row[k] = factor;
-        if (!any_of(factor != V(0.0))) continue;
-        for (int j = k + 1; j < n; ++j) row[j] -= factor * from[j];
       }
+      lu(k, k) = inverse;
+      if (!inverts_) continue;
+      for (int j = 0; j < n; ++j) lu(k, j) *= j == k ? V(-1.0) : inverse;
+    }
+    for (int s = swap_count_ - 1; s >= 0 && inverts_; --s) {
+      const Swap& swap = swaps_[s];
+      for (int i = 0; i < n; ++i) exchange(swap.lanes, lu(i, swap.row), lu(i, swap.other));
     }
     return regular;
   }
@@ -198,11 +212,7 @@ class FactorsOf {
     copy(x, at_.given);
     scaled_solve(x);
     copy(at_.given, rest);
-    int i = 0;
-    for (; i + kSideBySide <= n_; i += kSideBySide) subtract_rows(at_.matrix, i, n_, x, rest);
-    for (; i < n_; ++i) {
-      for (int j = 0; j < n_; ++j) rest[i] -= entry(i, j) * x[j];
-    }
+    subtract_product(at_.matrix, x, rest);
     scaled_solve(rest);
     add(rest, x);
   }
@@ -216,22 +226,18 @@ class FactorsOf {
     copy(x, at_.given);
     scaled_solve_transposed(x);
     copy(at_.given, rest);
-    int j = 0;
-    for (; j + kSideBySide <= n_; j += kSideBySide) {
-      subtract_columns(at_.matrix, j, 0, n_, 1, x, rest);
-    }
-    for (; j < n_; ++j) {
-      for (int i = 0; i < n_; ++i) rest[j] -= entry(i, j) * x[i];
-    }
+    subtract_transposed_product(at_.matrix, x, rest);
     scaled_solve_transposed(rest);
     add(rest, x);
   }
 
-  /// An estimate of the scaled matrix's condition in the 1-norm.
+  /// The scaled matrix's condition in the 1-norm; of many unknowns an estimate.
   [[nodiscard]] CAROM_HOST_DEVICE V condition() const {
-    const V inverse = norm_estimate(
-        n_, count_, [&](int i) { return within(i); }, at_.given, at_.rest,
-        [&](V* x) { eliminate(x); }, [&](V* y) { eliminate_transposed(y); });
+    const V inverse =
+        inverts_ ? inverse_norm()
+                 : norm_estimate(
+                       n_, count_, [&](int i) { return within(i); }, at_.given, at_.rest,
+                       [&](V* x) { eliminate(x); }, [&](V* y) { eliminate_transposed(y); });
     return select(V(0.0) < count_, inverse * norm_, V(1.0));
   }
 
@@ -266,71 +272,102 @@ class FactorsOf {
     Mask moves = place != own;
     if (!any_of(moves)) return;
     sign_ = select(moves, -sign_, sign_);
-    const int first = swap_count_;
     for (int i = k + 1; any_of(moves); ++i) {
       const Mask here = moves & !(place != V(static_cast<double>(i)));
       if (!any_of(here)) continue;
       moves = moves & !here;
       swaps_[swap_count_++] = {k, i, here};
+      for (int j = 0; j < n_; ++j) exchange(here, lu(k, j), lu(i, j));
     }
-    for (int j = 0; j < n_; ++j) exchange(first, swap_count_, at_.lu + j, n_);
   }
-  /// Swaps [first, last), all of one row, of x with entries `stride` apart. A lane has one of them.
-  CAROM_INLINE void exchange(int first, int last, V* x, int stride) const {
-    V& top = x[static_cast<long>(swaps_[first].row) * stride];
-    const V before = top;
-    V after = before;
-    for (int s = first; s < last; ++s) {
-      V& other = x[static_cast<long>(swaps_[s].other) * stride];
-      const V own = other;
-      after = select(swaps_[s].lanes, own, after);
-      other = select(swaps_[s].lanes, before, own);
-    }
-    top = after;
+  static CAROM_INLINE void exchange(Mask lanes, V& a, V& b) {
+    const V before = a;
+    a = select(lanes, b, before);
+    b = select(lanes, before, b);
   }
-  /// All of them.
+  /// All swaps.
   CAROM_INLINE void permute(V* x) const {
-    for (int first = 0, last = 0; first < swap_count_; first = last) {
-      while (last < swap_count_ && swaps_[last].row == swaps_[first].row) ++last;
-      exchange(first, last, x, 1);
+    for (int s = 0; s < swap_count_; ++s) {
+      exchange(swaps_[s].lanes, x[swaps_[s].row], x[swaps_[s].other]);
     }
   }
   CAROM_INLINE void permute_back(V* x) const {
-    for (int first = swap_count_, last = swap_count_; last > 0; last = first) {
-      while (first > 0 && swaps_[first - 1].row == swaps_[last - 1].row) --first;
-      exchange(first, last, x, 1);
+    for (int s = swap_count_ - 1; s >= 0; --s) {
+      exchange(swaps_[s].lanes, x[swaps_[s].row], x[swaps_[s].other]);
     }
   }
 
+  static constexpr int kSideBySide = 4;
+
+  /// to_j -= by from_j, j < count.
+  static CAROM_INLINE void subtract_products(V by, const V* from, int count, V* to) {
+    int j = 0;
+    for (; j + kSideBySide <= count; j += kSideBySide) {
+      for (int k = 0; k < kSideBySide; ++k) to[j + k] -= by * from[j + k];
+    }
+    for (; j < count; ++j) to[j] -= by * from[j];
+  }
   /// to_k -= sum over j < count of A_kj x_j in some rows from i on, whose chains of operations run
   /// side by side.
+  template <int kRows = kSideBySide>
   CAROM_INLINE void subtract_rows(const V* a, int i, int count, const V* x, V* to) const {
     const V* row = a + static_cast<long>(i) * n_;
-    V sum[kSideBySide];
-    for (int k = 0; k < kSideBySide; ++k) sum[k] = to[i + k];
+    V sum[kRows];
+    for (int k = 0; k < kRows; ++k) sum[k] = to[i + k];
     for (int j = 0; j < count; ++j) {
       const V by = x[j];
-      for (int k = 0; k < kSideBySide; ++k) sum[k] -= row[static_cast<long>(k) * n_ + j] * by;
+      for (int k = 0; k < kRows; ++k) sum[k] -= row[static_cast<long>(k) * n_ + j] * by;
     }
-    for (int k = 0; k < kSideBySide; ++k) to[i + k] = sum[k];
+    for (int k = 0; k < kRows; ++k) to[i + k] = sum[k];
+  }
+  /// to -= A x.
+  CAROM_INLINE void subtract_product(const V* a, const V* x, V* to) const {
+    int i = 0;
+    for (; i + kSideBySide <= n_; i += kSideBySide) subtract_rows(a, i, n_, x, to);
+    const int left = n_ - i;
+    if (left == 3) return subtract_rows<3>(a, i, n_, x, to);
+    if (left == 2) return subtract_rows<2>(a, i, n_, x, to);
+    if (left == 1) subtract_rows<1>(a, i, n_, x, to);
   }
   /// to_k -= sum of A_ik x_i in some columns from j on, over the rows i = first, first + step, ..
   /// before last: of each column in that order.
+  template <int kColumns = kSideBySide>
   CAROM_INLINE void subtract_columns(const V* a, int j, int first, int last, int step, const V* x,
                                      V* to) const {
-    V sum[kSideBySide];
-    for (int k = 0; k < kSideBySide; ++k) sum[k] = to[j + k];
+    V sum[kColumns];
+    for (int k = 0; k < kColumns; ++k) sum[k] = to[j + k];
     for (int i = first; i != last; i += step) {
       const V by = x[i];
       const V* row = a + static_cast<long>(i) * n_ + j;
-      for (int k = 0; k < kSideBySide; ++k) sum[k] -= row[k] * by;
+      for (int k = 0; k < kColumns; ++k) sum[k] -= row[k] * by;
     }
-    for (int k = 0; k < kSideBySide; ++k) to[j + k] = sum[k];
+    for (int k = 0; k < kColumns; ++k) to[j + k] = sum[k];
   }
-  static constexpr int kSideBySide = 4;
+  /// to -= A'x.
+  CAROM_INLINE void subtract_transposed_product(const V* a, const V* x, V* to) const {
+    int j = 0;
+    for (; j + kSideBySide <= n_; j += kSideBySide) subtract_columns(a, j, 0, n_, 1, x, to);
+    const int left = n_ - j;
+    if (left == 3) return subtract_columns<3>(a, j, 0, n_, 1, x, to);
+    if (left == 2) return subtract_columns<2>(a, j, 0, n_, 1, x, to);
+    if (left == 1) subtract_columns<1>(a, j, 0, n_, 1, x, to);
+  }
+
+  /// That of the inverse in the 1-norm.
+  [[nodiscard]] CAROM_HOST_DEVICE V inverse_norm() const {
+    V column[kMostInverted];
+    for (int j = 0; j < n_; ++j) column[j] = V(0.0);
+    for (int i = 0; i < n_; ++i) {
+      for (int j = 0; j < n_; ++j) column[j] += magnitude(lu(i, j));
+    }
+    V norm(0.0);
+    for (int j = 0; j < n_; ++j) norm = select(within(j), larger(norm, column[j]), norm);
+    return norm;
+  }
 
   /// With the scaled matrix's factors.
   CAROM_HOST_DEVICE void eliminate(V* x) const {
+    if (inverts_) return invert(x);
     permute(x);
     int i = 0;
     for (; i + kSideBySide <= n_; i += kSideBySide) {
@@ -365,6 +402,7 @@ class FactorsOf {
     }
   }
   CAROM_HOST_DEVICE void eliminate_transposed(V* x) const {
+    if (inverts_) return invert_transposed(x);
     int j = 0;
     for (; j + kSideBySide <= n_; j += kSideBySide) {
       subtract_columns(at_.lu, j, 0, j, 1, x, x);
@@ -395,6 +433,24 @@ class FactorsOf {
     }
     permute_back(x);
   }
+  /// The same by the inverse.
+  CAROM_INLINE void invert(V* x) const {
+    V from[kMostInverted];
+    take(x, from);
+    subtract_product(at_.lu, from, x);
+  }
+  CAROM_INLINE void invert_transposed(V* x) const {
+    V from[kMostInverted];
+    take(x, from);
+    subtract_transposed_product(at_.lu, from, x);
+  }
+  /// to := x, x := 0.
+  CAROM_INLINE void take(V* x, V* to) const {
+    for (int i = 0; i < n_; ++i) {
+      to[i] = x[i];
+      x[i] = V(0.0);
+    }
+  }
   CAROM_INLINE void scaled_solve(V* x) const {
     for (int i = 0; i < n_; ++i) x[i] *= at_.row_scale[i];
     eliminate(x);
@@ -408,6 +464,7 @@ class FactorsOf {
 
   FactorsLayout<V*> at_;
   Swap* swaps_;
+  bool inverts_;
   int n_ = 0;
   int swap_count_ = 0;
   const V* there_ = nullptr;

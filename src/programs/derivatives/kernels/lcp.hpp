@@ -17,8 +17,9 @@ template <class Memory>
 struct LcpModesLayout {
   Memory z;  ///< polished
   Memory w;
-  Memory unit;  ///< of row i
-  Memory feel;  ///< of z_j: the largest share of a row's unit that z_j = 1 has
+  Memory unit;   ///< of row i
+  Memory share;  ///< 1 / unit, or zero
+  Memory feel;   ///< of z_j: the largest share of a row's unit that z_j = 1 has
   Memory factors;
   Memory schur;  ///< S, [b, b]
   Memory size;   ///< magnitudes in S_ii, [b]
@@ -35,6 +36,7 @@ struct LcpModesLayout {
       : z(arena.take(n)),
         w(arena.take(n)),
         unit(arena.take(n)),
+        share(arena.take(n)),
         feel(arena.take(n)),
         factors(arena.take(kernels::values_of<FactorsLayout>(n))),
         schur(arena.take(n * n)),
@@ -78,7 +80,7 @@ class LcpDerivative {
     measure();
     for (int i = 0; i < n_; ++i) {  // the answer of another problem, or of one changed since
       if (at_.w[i] < -kLargestShift * at_.unit[i] ||
-          kernels::smaller(at_.feel[i] * at_.z[i], at_.w[i] / unit(i)) > kLargestShift) {
+          kernels::smaller(at_.feel[i] * at_.z[i], per_unit(i) * at_.w[i]) > kLargestShift) {
         return false;
       }
     }
@@ -310,7 +312,7 @@ class LcpDerivative {
 
  private:
   CAROM_INLINE double entry(int i, int j) const { return matrix_[static_cast<long>(i) * n_ + j]; }
-  CAROM_INLINE double unit(int i) const { return at_.unit[i] > 0.0 ? at_.unit[i] : 1.0; }
+  CAROM_INLINE double per_unit(int i) const { return at_.unit[i] > 0.0 ? at_.share[i] : 1.0; }
 
   /// w of the polished answer; units stay those of the answer as it was given.
   CAROM_HOST_DEVICE void slacks() {
@@ -347,10 +349,10 @@ class LcpDerivative {
       at_.feel[i] = 0.0;
     }
     for (int i = 0; i < n_; ++i) {
+      at_.share[i] = at_.unit[i] > 0.0 ? 1.0 / at_.unit[i] : 0.0;
       if (!(at_.unit[i] > 0.0)) continue;
-      const double share = 1.0 / at_.unit[i];
       for (int j = 0; j < n_; ++j) {
-        at_.feel[j] = kernels::larger(at_.feel[j], magnitude(entry(i, j)) * share);
+        at_.feel[j] = kernels::larger(at_.feel[j], magnitude(entry(i, j)) * at_.share[i]);
       }
     }
   }
@@ -362,7 +364,7 @@ class LcpDerivative {
     margin_ = kernels::kInfinity;
     for (int i = 0; i < n_; ++i) {
       const double closed = at_.feel[i] * at_.z[i];
-      const double open = at_.unit[i] > 0.0 ? at_.w[i] / at_.unit[i] : 0.0;
+      const double open = at_.share[i] * at_.w[i];
       const double gap = kernels::larger(closed, open);
       margin_ = kernels::smaller(margin_, gap > 0.0 ? gap : 0.0);
       const RowMode mode = !(gap > tolerance) ? RowMode::doubtful
