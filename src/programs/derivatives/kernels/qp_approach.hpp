@@ -35,11 +35,9 @@ CAROM_HOST_DEVICE inline bool QpDerivative::descend(double& shift) {
     factors_.solve(step);
     double before = 0.0, moved = 0.0;
     for (int j = 0; j < n_; ++j) before += at_.sum[j] * step[j];
-    for (int i = 0; i < r_; ++i) {
-      double change = 0.0;
-      for (int j = 0; j < n_; ++j) change += row(i)[j] * step[j];
+    each_row_times(step, [&](int i, double change) {
       if (has_bound(i)) moved = kernels::larger(moved, magnitude(change) / at_.unit[i]);
-    }
+    });
     if (!kernels::is_finite(before) || !kernels::is_finite(moved)) return false;
     if (!(before < 0.0)) return true;  // rounding is all that is left
     for (int j = 0; j < n_; ++j) start[j] = x[j];
@@ -65,14 +63,9 @@ CAROM_HOST_DEVICE inline bool QpDerivative::descend(double& shift) {
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::press() {
-  for (int j = 0; j < n_; ++j) {
-    double sum = problem_.vector[j];
-    for (int k = 0; k < n_; ++k) sum += hessian(j, k) * at_.x[k];
-    at_.sum[j] = sum;
-  }
-  for (int i = 0; i < r_; ++i) {
-    double value = 0.0;
-    for (int j = 0; j < n_; ++j) value += row(i)[j] * at_.x[j];
+  for (int j = 0; j < n_; ++j) at_.sum[j] = problem_.vector[j];
+  add_hessian_times(at_.x, at_.sum);
+  each_row_times(at_.x, [&](int i, double value) {
     const double y = at_.multiplier[i], by = penalty(i);
     double& pressed = at_.theta[i];
     pressed = 0.0;
@@ -84,7 +77,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::press() {
       pressed = kernels::larger(y + by * (value - problem_.upper[i]), 0.0) +
                 kernels::smaller(y + by * (value - problem_.lower[i]), 0.0);
     }
-  }
+  });
   for (int first = m_; first < r_; ++first) {
     if (!in_cone(first) || owner_[first] != first) continue;
     double* w = at_.theta;
@@ -96,10 +89,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::press() {
     w[first] = mean;
     for (int k = first + 1; k < r_ && owner_[k] == first; ++k) w[k] *= mean / side;
   }
-  for (int i = 0; i < r_; ++i) {
-    if (at_.theta[i] == 0.0) continue;
-    for (int j = 0; j < n_; ++j) at_.sum[j] += row(i)[j] * at_.theta[i];
-  }
+  add_rows_times(at_.theta, at_.sum);
 }
 
 CAROM_HOST_DEVICE inline bool QpDerivative::assemble_pressed() {

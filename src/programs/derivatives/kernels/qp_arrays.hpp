@@ -34,6 +34,7 @@ struct QpShape {
 /// r: rows and cone rows; unknowns at most n + r.
 template <class Memory>
 struct QpModesLayout {
+  Memory hessian;  ///< both halves, [n, n]
   Memory x;
   Memory multiplier;  ///< [r]
   Memory slack;       ///< of cone rows b - C x, of rows with the sign that counts, [r]
@@ -58,7 +59,8 @@ struct QpModesLayout {
 
   QpModesLayout() = default;
   CAROM_INLINE constexpr QpModesLayout(kernels::Arena<Memory>& arena, long n, long r)
-      : x(arena.take(n)),
+      : hessian(arena.take(n * n)),
+        x(arena.take(n)),
         multiplier(arena.take(r)),
         slack(arena.take(r)),
         unit(arena.take(r)),

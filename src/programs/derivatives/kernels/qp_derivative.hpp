@@ -44,8 +44,42 @@ class QpDerivative {
 
  private:
   CAROM_INLINE double hessian(int i, int j) const {
-    return i >= j ? problem_.hessian[static_cast<long>(i) * n_ + j]
-                  : problem_.hessian[static_cast<long>(j) * n_ + i];
+    return at_.hessian[static_cast<long>(i) * n_ + j];
+  }
+  /// to += P x: column by column, so that entries do not wait for each other.
+  CAROM_INLINE void add_hessian_times(const double* x, double* to) const {
+    for (int k = 0; k < n_; ++k) {
+      const double* column = at_.hessian + static_cast<long>(k) * n_;
+      for (int j = 0; j < n_; ++j) to[j] += column[j] * x[k];
+    }
+  }
+  /// to += G'y.
+  CAROM_INLINE void add_rows_times(const double* y, double* to) const {
+    for (int i = 0; i < r_; ++i) {
+      if (y[i] == 0.0) continue;
+      const double* of = row(i);
+      for (int j = 0; j < n_; ++j) to[j] += of[j] * y[i];
+    }
+  }
+  static constexpr int kSideBySide = 4;
+  /// f(i, G_i x), some rows side by side.
+  template <class F>
+  CAROM_INLINE void each_row_times(const double* x, F&& f) const {
+    int i = 0;
+    for (; i + kSideBySide <= r_; i += kSideBySide) {
+      const double* of[kSideBySide];
+      double sum[kSideBySide] = {};
+      for (int k = 0; k < kSideBySide; ++k) of[k] = row(i + k);
+      for (int j = 0; j < n_; ++j) {
+        for (int k = 0; k < kSideBySide; ++k) sum[k] += of[k][j] * x[j];
+      }
+      for (int k = 0; k < kSideBySide; ++k) f(i + k, sum[k]);
+    }
+    for (; i < r_; ++i) {
+      double sum = 0.0;
+      for (int j = 0; j < n_; ++j) sum += row(i)[j] * x[j];
+      f(i, sum);
+    }
   }
   CAROM_INLINE const double* row(int i) const {
     return i < m_ ? problem_.matrix + static_cast<long>(i) * n_
@@ -201,15 +235,20 @@ class QpDerivative {
   /// One Newton step of the modes' equations, and the same again with these factors where they are
   /// linear; what it moved, in the rows' units.
   CAROM_HOST_DEVICE double newton();
-  /// P x + q + G'lambda in column j, and the slack of row i, in twice the precision where there
-  /// are cones: an edge's normal is s or z divided by its length, which may be small.
-  CAROM_HOST_DEVICE double slope(int j) const;
-  CAROM_HOST_DEVICE LongSum<double> long_slack(int i) const;
-  CAROM_INLINE void put_long_slack(int i) {
-    const LongSum<double> slack = long_slack(i);
-    at_.slack[i] = slack.value();
-    at_.slack_rest[i] = slack.rest();
+  /// -(P x + q + G'lambda), and the slack of row i, in twice the precision where there are cones:
+  /// an edge's normal is s or z divided by its length, which may be small.
+  CAROM_HOST_DEVICE void descent(double* to) const;
+  template <int kColumns>
+  CAROM_HOST_DEVICE void long_descent(int first, double* to) const;
+  template <int kRows>
+  CAROM_HOST_DEVICE void long_slacks(int first, LongSum<double>* to) const;
+  CAROM_INLINE double long_slack(int i) const {
+    LongSum<double> slack;
+    long_slacks<1>(i, &slack);
+    return slack.value();
   }
+  /// Of all rows of cones.
+  CAROM_HOST_DEVICE void put_long_slacks();
   /// x += step, with what rounding leaves.
   CAROM_HOST_DEVICE void advance(const double* step);
   /// s near the tip along R z, so that the edge has a normal; z on the boundary.
@@ -266,16 +305,19 @@ class QpDerivative {
     for (int j = 0; j < n_; ++j) size += magnitude(row(i)[j]) * factors_.unit(j);
     return size * solution_size_;
   }
-  /// The same of column j's equation, whose unknowns are those of P and the multipliers.
-  CAROM_INLINE double typical_column(int j) const {
-    double size = 0.0;
-    for (int k = 0; k < n_; ++k) size += magnitude(hessian(j, k)) * factors_.unit(k);
-    for (int c = 0; c < equations_; ++c) {
-      each_row_of(c, [&](int i, double share) {
-        size += magnitude(share * row(i)[j]) * factors_.unit(n_ + c);
-      });
+  /// The same of the columns' equations, whose unknowns are those of P and the multipliers.
+  CAROM_INLINE void typical_columns(double* to) const {
+    for (int j = 0; j < n_; ++j) to[j] = 0.0;
+    const auto add = [&](const double* of, double share, double unit) {
+      for (int j = 0; j < n_; ++j) to[j] += magnitude(share * of[j]) * unit;
+    };
+    for (int k = 0; k < n_; ++k) {
+      add(at_.hessian + static_cast<long>(k) * n_, 1.0, factors_.unit(k));
     }
-    return size * solution_size_;
+    for (int c = 0; c < equations_; ++c) {
+      each_row_of(c, [&](int i, double share) { add(row(i), share, factors_.unit(n_ + c)); });
+    }
+    for (int j = 0; j < n_; ++j) to[j] *= solution_size_;
   }
   /// certified, or certified after the solution and what it makes of the rows, e, were corrected:
   /// the error then is less than the last correction, and that less than what the condition makes

@@ -30,13 +30,13 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
       return false;
     }
   }
-  report.condition = factors_.condition();
   report.status = Smoothness::smooth;
-  if (doubtfuls_ > 0) {
-    settle();
+  const bool doubts = doubtfuls_ > 0;
+  if (doubts) settle();
+  report.condition = factors_.condition();
+  if (doubts) {
     report.margin = margin_;
     report.doubtful = doubtfuls_;
-    report.condition = factors_.condition();
     // P is definite on what the held rows leave: x is unique whether the multipliers are or not.
     semidefinite_ =
         doubtfuls_ > 0 && !symmetric_definite(doubtfuls_, at_.schur, at_.size, at_.work);
@@ -143,6 +143,12 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
     bent_ = bent_ || (cone.kind == ConeKind::second_order && cone.size > 1);
     first += cone.size;
   }
+  for (int i = 0; i < n_; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      const long at = static_cast<long>(i) * n_ + j;
+      at_.hessian[at] = at_.hessian[static_cast<long>(j) * n_ + i] = problem_.hessian[at];
+    }
+  }
   for (int j = 0; j < n_; ++j) {
     double largest = 0.0;
     for (int k = 0; k < n_; ++k) largest = kernels::larger(largest, magnitude(hessian(j, k)));
@@ -163,10 +169,9 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure(bool cones_known) {
   double energy = 0.0, work = 0.0;
   const double* root = at_.root;
   double* column = at_.scratch;  // 1 / unit of the stationarity
-  for (int j = 0; j < n_; ++j) {
-    double size = magnitude(problem_.vector[j]);
-    for (int k = 0; k < n_; ++k) size += magnitude(hessian(j, k) * at_.x[k]);
-    at_.column_unit[j] = size;
+  for (int j = 0; j < n_; ++j) at_.column_unit[j] = magnitude(problem_.vector[j]);
+  for (int k = 0; k < n_; ++k) {
+    for (int j = 0; j < n_; ++j) at_.column_unit[j] += magnitude(hessian(k, j) * at_.x[k]);
   }
   for (int i = 0; i < r_; ++i) {
     if (at_.multiplier[i] == 0.0) continue;
@@ -184,6 +189,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure(bool cones_known) {
     column[j] = at_.column_unit[j] > 0.0 ? 1.0 / at_.column_unit[j] : 0.0;
     work += at_.column_unit[j] * magnitude(at_.x[j]);
   }
+  if (!cones_known) put_long_slacks();
   for (int i = 0; i < r_; ++i) {
     double value = 0.0, size = 0.0, feel = 0.0;
     for (int j = 0; j < n_; ++j) {
@@ -196,11 +202,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure(bool cones_known) {
     if (i < m_ && sign_[i] != 0) choose_bound(i, value);
     const double limit = has_bound(i) ? bound(i) : 0.0;
     const double side = in_cone(i) || sign_[i] >= 0 ? 1.0 : -1.0;
-    if (!in_cone(i)) {
-      at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
-    } else if (!cones_known) {
-      put_long_slack(i);
-    }
+    if (!in_cone(i)) at_.slack[i] = has_bound(i) ? side * (limit - value) : kernels::kInfinity;
     if (!kernels::is_finite(limit)) at_.slack[i] = kernels::kInfinity;
     at_.unit[i] = kernels::larger(size + (kernels::is_finite(limit) ? magnitude(limit) : 0.0),
                                   at_.spread[i] * energy);
@@ -224,12 +226,13 @@ CAROM_HOST_DEVICE inline void QpDerivative::measure(bool cones_known) {
 
 CAROM_HOST_DEVICE inline double QpDerivative::wrong() const {
   double worst = 0.0;
+  double* value = at_.scratch;
+  for (int j = 0; j < n_; ++j) value[j] = problem_.vector[j];
+  add_hessian_times(at_.x, value);
+  add_rows_times(at_.multiplier, value);
   for (int j = 0; j < n_; ++j) {
-    double value = problem_.vector[j];
-    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
-    for (int i = 0; i < r_; ++i) value += row(i)[j] * at_.multiplier[i];
     const double unit = at_.column_unit[j] > 0.0 ? at_.column_unit[j] : 1.0;
-    worst = kernels::larger(worst, magnitude(value) / unit);
+    worst = kernels::larger(worst, magnitude(value[j]) / unit);
   }
   for (int i = 0; i < r_; ++i) {
     if (in_cone(i)) {
@@ -376,7 +379,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
       at_.multiplier[i] = 0.0;
     }
   }
-  for (int j = 0; j < n_; ++j) step[j] = -slope(j);
+  descent(step);
   for (int c = 0; c < equations_; ++c) {
     const int i = equation_[c];
     if (is_edge(i)) {
@@ -389,7 +392,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
     } else if (in_cone(i)) {
       step[n_ + c] = at_.slack[i];
     } else {
-      step[n_ + c] = bent_ ? long_slack(i).value() : (sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
+      step[n_ + c] = bent_ ? long_slack(i) : (sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
     }
   }
   factors_.solve(step);
@@ -399,18 +402,17 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
   double* before = at_.extra;
   for (int i = m_; i < r_; ++i) {
     before[i] = at_.slack[i];
-    if (in_cone(i)) put_long_slack(i);
   }
-  for (int i = 0; i < r_; ++i) {
-    double change = 0.0;
-    for (int j = 0; j < n_; ++j) change += row(i)[j] * step[j];
+  put_long_slacks();
+  each_row_times(step, [&](int i, double change) {
     if (has_bound(i)) moved = kernels::larger(moved, magnitude(change) / at_.unit[i]);
-  }
+  });
+  double* pulled = at_.rest;
+  for (int j = 0; j < n_; ++j) pulled[j] = 0.0;
+  add_hessian_times(step, pulled);
   for (int j = 0; j < n_; ++j) {
-    double change = 0.0;
-    for (int k = 0; k < n_; ++k) change += hessian(j, k) * step[k];
     if (at_.column_unit[j] > 0.0) {
-      moved = kernels::larger(moved, magnitude(change) / at_.column_unit[j]);
+      moved = kernels::larger(moved, magnitude(pulled[j]) / at_.column_unit[j]);
     }
   }
   for (int c = 0; c < equations_; ++c) {
@@ -437,36 +439,72 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
   return moved;
 }
 
-CAROM_HOST_DEVICE inline double QpDerivative::slope(int j) const {
-  if (!bent_) {
-    double value = problem_.vector[j];
-    for (int k = 0; k < n_; ++k) value += hessian(j, k) * at_.x[k];
-    for (int i = 0; i < r_; ++i) value += row(i)[j] * at_.multiplier[i];
-    return value;
+CAROM_HOST_DEVICE inline void QpDerivative::descent(double* to) const {
+  if (bent_) {
+    int j = 0;
+    for (; j + kSideBySide <= n_; j += kSideBySide) long_descent<kSideBySide>(j, to);
+    for (; j < n_; ++j) long_descent<1>(j, to);
+    return;
   }
-  LongSum<double> sum(problem_.vector[j]);
+  for (int j = 0; j < n_; ++j) to[j] = problem_.vector[j];
+  add_hessian_times(at_.x, to);
+  add_rows_times(at_.multiplier, to);
+  for (int j = 0; j < n_; ++j) to[j] = -to[j];
+}
+
+template <int kColumns>
+CAROM_HOST_DEVICE void QpDerivative::long_descent(int first, double* to) const {
+  LongSum<double> sum[kColumns];
+  for (int c = 0; c < kColumns; ++c) sum[c] = LongSum<double>(problem_.vector[first + c]);
   for (int k = 0; k < n_; ++k) {
-    sum.add_product(hessian(j, k), at_.x[k]);
-    sum.add_rest(hessian(j, k) * at_.x_rest[k]);
+    for (int c = 0; c < kColumns; ++c) {
+      const double entry = hessian(k, first + c);
+      sum[c].add_product(entry, at_.x[k]);
+      sum[c].add_rest(entry * at_.x_rest[k]);
+    }
   }
   for (int i = 0; i < r_; ++i) {
     const double z = at_.multiplier[i];
     if (z == 0.0) continue;
-    sum.add_product(row(i)[j], z);
+    const double* of = row(i) + first;
+    for (int c = 0; c < kColumns; ++c) sum[c].add_product(of[c], z);
     if (!is_edge(i)) continue;  // what z = tau R s leaves
     const double tau = at_.tau[i] * reflect(i);
-    sum.add_rest(row(i)[j] * (kernels::fused(tau, at_.slack[i], -z) + tau * at_.slack_rest[i]));
+    const double left = kernels::fused(tau, at_.slack[i], -z) + tau * at_.slack_rest[i];
+    for (int c = 0; c < kColumns; ++c) sum[c].add_rest(of[c] * left);
   }
-  return sum.value();
+  for (int c = 0; c < kColumns; ++c) to[first + c] = -sum[c].value();
 }
 
-CAROM_HOST_DEVICE inline LongSum<double> QpDerivative::long_slack(int i) const {
-  LongSum<double> sum(bound(i));
+template <int kRows>
+CAROM_HOST_DEVICE void QpDerivative::long_slacks(int first, LongSum<double>* to) const {
+  for (int k = 0; k < kRows; ++k) to[k] = LongSum<double>(bound(first + k));
   for (int j = 0; j < n_; ++j) {
-    sum.add_product(-row(i)[j], at_.x[j]);
-    sum.add_rest(-row(i)[j] * at_.x_rest[j]);
+    for (int k = 0; k < kRows; ++k) {
+      const double entry = -row(first + k)[j];
+      to[k].add_product(entry, at_.x[j]);
+      to[k].add_rest(entry * at_.x_rest[j]);
+    }
   }
-  return sum;
+}
+
+CAROM_HOST_DEVICE inline void QpDerivative::put_long_slacks() {
+  for (int i = m_; i < r_;) {
+    int count = 0;
+    while (count < kSideBySide && i + count < r_ && in_cone(i + count)) ++count;
+    LongSum<double> slack[kSideBySide];
+    if (count == kSideBySide) {
+      long_slacks<kSideBySide>(i, slack);
+    } else if (count > 0) {
+      count = 1;
+      long_slacks<1>(i, slack);
+    }
+    for (int k = 0; k < count; ++k) {
+      at_.slack[i + k] = slack[k].value();
+      at_.slack_rest[i + k] = slack[k].rest();
+    }
+    i += count > 0 ? count : 1;
+  }
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::advance(const double* step) {

@@ -316,19 +316,25 @@ CAROM_HOST_DEVICE inline certificate::MaxAbs<> QpDerivative::stationarity_residu
     const double* of_rows) {
   const double* a = at_.sum;
   solution_size_ = factors_.size_in_units(a);
-  certificate::MaxAbs<> worst;
+  double* sum = at_.scratch + r_;  // behind `of_rows`
+  double* size = sum + n_;
+  typical_columns(size);
   for (int j = 0; j < n_; ++j) {
-    double sum = -at_.g[j], size = magnitude(at_.g[j]) + typical_column(j);
-    for (int k = 0; k < n_; ++k) {
-      sum += hessian(j, k) * a[k];
-      size += magnitude(hessian(j, k) * a[k]);
-    }
-    for (int i = 0; i < r_; ++i) {
-      sum += row(i)[j] * of_rows[i];
-      size += magnitude(row(i)[j] * of_rows[i]);
-    }
-    worst.add(certificate::share_of(sum, size));
+    sum[j] = -at_.g[j];
+    size[j] = magnitude(at_.g[j]) + size[j];
   }
+  const auto add = [&](const double* of, double by) {
+    for (int j = 0; j < n_; ++j) {
+      sum[j] += of[j] * by;
+      size[j] += magnitude(of[j] * by);
+    }
+  };
+  for (int k = 0; k < n_; ++k) add(at_.hessian + static_cast<long>(k) * n_, a[k]);
+  for (int i = 0; i < r_; ++i) {
+    if (of_rows[i] != 0.0) add(row(i), of_rows[i]);
+  }
+  certificate::MaxAbs<> worst;
+  for (int j = 0; j < n_; ++j) worst.add(certificate::share_of(sum[j], size[j]));
   return worst;
 }
 
