@@ -624,5 +624,46 @@ TEST(DecideLcp, RaysOfSolvableProblemsEndInAnswers) {
                {"max_nodes", "-1"});
 }
 
+// Costs A and B' of two players and q = -1. From z = 0 every path ends on a ray.
+TEST(DecideLcp, GamesOfTwoPlayersHaveEquilibria) {
+  std::mt19937_64 random(7);
+  LcpDecisionSettings settings;
+  settings.max_nodes = 0;  // no tree
+  const auto expect_equilibrium = [&](int first, int second, const auto& cost) {
+    SCOPED_TRACE(std::to_string(first) + " x " + std::to_string(second));
+    const int n = first + second;
+    std::vector<double> matrix(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        const bool others = (i < first) != (j < first);
+        matrix[static_cast<std::size_t>(i * n + j)] = others ? cost(i, j) : 0.0;
+      }
+    }
+    const std::vector<double> vector(static_cast<std::size_t>(n), -1.0);
+    EXPECT_EQ(solve_lcp(lcp_of(n, matrix, vector)).status.host()[0], Status::ray);
+    const LcpDecision decision = decide_lcp(lcp_of(n, matrix, vector), settings).front();
+    ASSERT_EQ(decision.status, Status::solved);
+    EXPECT_EQ(decision.nodes, 0);
+    for (int i = 0; i < n; ++i) {
+      double w = -1.0;
+      for (int j = 0; j < n; ++j) {
+        w += matrix[static_cast<std::size_t>(i * n + j)] *
+             decision.solution[static_cast<std::size_t>(j)];
+      }
+      const double z = decision.solution[static_cast<std::size_t>(i)];
+      EXPECT_GE(z, 0.0);
+      EXPECT_GE(w, -1e-12);
+      EXPECT_NEAR(w * z, 0.0, 1e-12);
+    }
+  };
+  std::uniform_real_distribution<double> real(0.1, 1.1);
+  std::uniform_int_distribution<int> whole(1, 4);  // degenerate
+  for (const auto& [first, second] : {std::pair(1, 1), {2, 3}, {5, 4}, {9, 9}, {20, 24}}) {
+    expect_equilibrium(first, second, [&](int, int) { return real(random); });
+    expect_equilibrium(first, second, [&](int, int) { return 1.0 * whole(random); });
+    expect_equilibrium(first, second, [&](int i, int) { return std::ldexp(real(random), 2 * i); });
+  }
+}
+
 }  // namespace
 }  // namespace carom

@@ -19,6 +19,7 @@
 #include "programs/lcp/decide.hpp"
 #include "programs/lcp/kernels/lcp_finish.hpp"
 #include "programs/lcp/tree_program.hpp"
+#include "programs/lcp/two_players.hpp"
 #include "programs/lp/backends.hpp"
 
 namespace carom::cpu {
@@ -29,6 +30,7 @@ namespace side = boxed::side;
 
 using Values = std::vector<double>;
 constexpr int kPathsOfDecision = 2;
+constexpr int kStartsOfGame = 3;    // each ends in an answer, but for rounding
 constexpr int kStrongerNodes = 60;  // below leaves that need the bound, at least
 constexpr double kSmall = 1e-9;     // of the largest terms: may be what rounding left
 constexpr int kRootObjectives = 3;  // linear ones that draw the root's point to an answer
@@ -83,7 +85,7 @@ class Decide {
   }
 
   LcpDecision run() {
-    if (is_lcp_ && other_paths()) return std::move(found_);
+    if (is_lcp_ && other_starts()) return std::move(found_);
     if (settings_.max_nodes <= 0) return std::move(found_);
     const bool bounded = settings_.bound > 0.0 && largest_ > 0.0;
     const double bound = bounded ? settings_.bound * largest_ : kInfinity;
@@ -144,17 +146,46 @@ class Decide {
     return program_.matrix[index(i) * index(n_) + index(j)];
   }
 
-  bool other_paths() {
+  bool other_starts() {
     const boxed::Box box{n_, program_.matrix, Values(problem_.vector, problem_.vector + n_),
                          Values(index(n_), 0.0), Values(index(n_), kInfinity)};
+    const boxed::Effort effort{settings_.tolerance, 50 * (n_ + 1), false,
+                               simd::box_code(simd::instruction_set()).follow};
+    if (const auto players = boxed::TwoPlayers::of(box)) return play(*players, effort);
     const boxed::Certify certify = [&](const Values& z) {
       Values own = z;
       return lcp_residual(own);
     };
-    const boxed::Effort effort{settings_.tolerance, 50 * (n_ + 1), false,
-                               simd::box_code(simd::instruction_set()).follow};
     boxed::Found found = boxed::follow_other_paths(box, effort, certify, kPathsOfDecision);
     return found.status == Status::solved && accept(found.z);
+  }
+  bool play(const boxed::TwoPlayers& players, const boxed::Effort& effort) {
+    for (int number = 0; number < kStartsOfGame; ++number) {
+      const boxed::TwoPlayers::Start start = players.start(number);
+      const auto answer = [&](const Values& z) {
+        return equalised(players.unpivoted(start.pivoted, number, z));
+      };
+      const boxed::Certify certify = [&](const Values& z) {
+        Values own = answer(z);
+        return lcp_residual(own);
+      };
+      const boxed::Found found =
+          boxed::follow_path_along(start.pivoted, start.cover, effort, certify);
+      if (found.status == Status::solved && accept(answer(found.z))) return true;
+    }
+    return false;
+  }
+  /// z > 0 once more from w = 0 there, with the digits of the data.
+  [[nodiscard]] Values equalised(Values z) const {
+    std::vector<signed char> sides(index(n_));
+    for (int k = 0; k < n_; ++k) sides[index(k)] = z[index(k)] > 0.0 ? side::kZero : side::kLower;
+    const Solved solved(*this, sides);
+    Values own = z;
+    for (int round = 0; round < 2; ++round) {
+      if (!solved.improve(own)) return z;
+    }
+    for (double& value : own) value = std::max(value, 0.0);
+    return own;
   }
   double lcp_residual(Values& z) {
     return certificate::clean_lcp_residual(kernels::SingleLane{}, n_, problem_.matrix,

@@ -357,6 +357,11 @@ class Search {
     if (sizeof(Number) > sizeof(double) && end == BoxEnd::ray) status_ = Status::ray;
     return has_digits();
   }
+  /// In doubled numbers too, unless the path is certified or does not end.
+  void attempt_twice(Path& path, const std::vector<double>& cover) {
+    if (attempt<double>(path, cover) || solved()) return;
+    if (result(path).status != Status::iteration_limit) attempt<Doubled>(path, cover);
+  }
   /// Another end of a path than a solution.
   void meet(BoxEnd end) {
     if (status_ == Status::numerical_error) status_ = status_of(end);
@@ -483,15 +488,21 @@ Found follow_other_paths(const Box& box, const Effort& effort, const Certify& ce
   Search search(effort, certify);
   std::vector<double> cover(index(box.order));
   std::uint64_t state = 0x9e3779b97f4a7c15ULL;
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count && !search.solved(); ++k) {
     for (double& d : cover) {  // a linear congruence is random enough for directions
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       d = 0.1 + 0.9 * static_cast<double>(state >> 11) * 0x1p-53;
     }
-    if (search.attempt<double>(path, cover) || search.solved()) break;
-    if (search.result(path).status == Status::iteration_limit) continue;
-    if (search.attempt<Doubled>(path, cover) || search.solved()) break;
+    search.attempt_twice(path, cover);
   }
+  return search.result(path);
+}
+
+Found follow_path_along(const Box& box, const std::vector<double>& cover, const Effort& effort,
+                        const Certify& certify) {
+  Path path(box);
+  Search search(effort, certify);
+  search.attempt_twice(path, cover);
   return search.result(path);
 }
 

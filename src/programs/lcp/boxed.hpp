@@ -78,6 +78,10 @@ Found follow_paths(const Box& box, const Effort& effort, const Certify& certify,
 /// The same along other covering vectors, `count` of them.
 Found follow_other_paths(const Box& box, const Effort& effort, const Certify& certify, int count);
 
+/// The same along one covering vector.
+Found follow_path_along(const Box& box, const std::vector<double>& cover, const Effort& effort,
+                        const Certify& certify);
+
 /// The box as a linear program's data: what every answer satisfies, for Farkas' vectors.
 struct LinearRows {
   std::vector<double> lower, upper;
