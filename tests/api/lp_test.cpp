@@ -275,6 +275,89 @@ TEST_P(SolveLp, ManyRowsWithoutRightHandSides) {
   EXPECT_EQ(result.objective.host()[0], 0.0);
 }
 
+/// An LP with an empty matrix of `rows` by `columns`; x >= 0.
+Lp blank(int rows, int columns) {
+  Lp lp;
+  lp.rows = rows;
+  lp.columns = columns;
+  lp.cost.assign(static_cast<std::size_t>(columns), 0.0);
+  lp.matrix.assign(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), 0.0);
+  lp.row_lower.assign(static_cast<std::size_t>(rows), -kInfinity);
+  lp.row_upper.assign(static_cast<std::size_t>(rows), kInfinity);
+  lp.column_lower.assign(static_cast<std::size_t>(columns), 0.0);
+  lp.column_upper.assign(static_cast<std::size_t>(columns), kInfinity);
+  return lp;
+}
+
+/// Larger than what LpFinish takes: min 1000 x - 4e-9 y, x >= 1, y <= 3, sixty times.
+TEST(SolveLpSmallPrices, AColumnOfSmallCostEntersToo) {
+  constexpr int kPairs = 60;
+  Lp lp = blank(2 * kPairs, 2 * kPairs);
+  for (std::size_t k = 0; k < 2 * kPairs; ++k) {
+    lp.matrix[k * 2 * kPairs + k] = 1.0;
+    lp.row_upper[k] = 3.0;
+    lp.cost[k] = k % 2 == 0 ? 1000.0 : -4e-9;
+    if (k % 2 == 0) lp.column_lower[k] = 1.0;
+  }
+  const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+  ASSERT_EQ(result.status.host()[0], Status::solved);
+  test::expect_proven(lp, result, 0);
+  for (std::size_t k = 0; k < 2 * kPairs; ++k) {
+    EXPECT_EQ(result.solution.host()[k], k % 2 == 0 ? 1.0 : 3.0) << k;
+  }
+}
+
+/// Blocks p y1 = 100, r y1 + y2 = 100 r / p + d, s y2 = y3: y2 and y3 are differences whose digits
+/// the inverse of the whole basis does not have, though the block's own data give them.
+TEST(SolveLpSmallPrices, SmallDifferencesOfLargeNumbersHaveTheirDigits) {
+  constexpr int kBlocks = 30;
+  constexpr std::size_t kOrder = 3 * kBlocks;
+  for (const bool of_values : {false, true}) {
+    SCOPED_TRACE(of_values ? "values" : "prices");
+    Lp lp = blank(kOrder, kOrder);
+    const auto entry = [&](std::size_t i, std::size_t j) -> double& {
+      return lp.matrix[of_values ? j * kOrder + i : i * kOrder + j];
+    };
+    std::vector<double> wanted(kOrder), given(kOrder), other(kOrder);
+    for (std::size_t k = 0; k < kBlocks; ++k) {
+      const std::size_t i = 3 * k;
+      const double p = 3.0 + static_cast<double>(k % 7), r = 3.0 + static_cast<double>(k % 5),
+                   s = 3.0 + static_cast<double>(k % 4);
+      entry(i, i) = p;
+      entry(i, i + 1) = r;
+      entry(i + 1, i + 1) = 1.0;
+      entry(i + 1, i + 2) = s;
+      entry(i + 2, i + 2) = -1.0;
+      given[i] = 100.0;
+      given[i + 1] = 100.0 / p * r + 1e-7 * static_cast<double>(1 + k % 9);
+      wanted[i] = 100.0 / p;
+      wanted[i + 1] = std::fma(-r, 100.0 / p, given[i + 1]) -
+                      r * std::fma(-p, 100.0 / p, 100.0) / p;  // with the rounding of 100 / p
+      wanted[i + 2] = s * wanted[i + 1];
+      for (const std::size_t j : {i, i + 1, i + 2}) other[j] = 1.0 + static_cast<double>(j % 4);
+    }
+    (of_values ? lp.row_lower : lp.cost) = given;
+    if (of_values) {
+      lp.row_upper = lp.row_lower;
+      lp.column_lower.assign(kOrder, -kInfinity);
+      lp.cost = other;
+    } else {
+      for (std::size_t i = 0; i < kOrder; ++i) {
+        double sum = 0.0;
+        for (std::size_t j = 0; j < kOrder; ++j) sum += entry(i, j) * other[j];
+        lp.row_lower[i] = lp.row_upper[i] = sum;
+      }
+    }
+    const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+    ASSERT_EQ(result.status.host()[0], Status::solved);
+    test::expect_proven(lp, result, 0);
+    const auto found = of_values ? result.solution.host() : result.dual.host();
+    for (std::size_t i = 0; i < kOrder; ++i) {
+      EXPECT_NEAR(found[i], wanted[i], 1e-12 * std::fabs(wanted[i])) << i;
+    }
+  }
+}
+
 /// Few pivots move at all: Bland's rule alone meets the limit of 26,550 pivots.
 TEST(SolveLpDegenerate, AnyColumnEntersBeforeBlandsRule) {
   const nlohmann::json json = test::stored("lp_degenerate").at(0);

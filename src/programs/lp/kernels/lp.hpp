@@ -209,7 +209,7 @@ class LpSolver {
   CAROM_CALL LpAnswer solve_objective(double* x, double* y) {
     const int limit = arrays_.max_pivots;
     LpAnswer answer{Status::numerical_error, 0, kNan};
-    bool refuted = false;
+    Status refuted = Status::numerical_error;
     bool contradicted = false;
     by_rounding_ = false;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
@@ -229,7 +229,7 @@ class LpSolver {
       if (certificate::within(answer.residual, kDrift * arrays_.tolerance)) return answer;
       if (attempt > 0 && good) return answer;
       if (!good) {
-        refuted = answer.status == Status::infeasible || answer.status == Status::unbounded;
+        refuted = outcome.status;
         answer.status = answer.status == Status::solved && is_finite(answer.residual)
                             ? Status::inaccurate
                             : Status::numerical_error;
@@ -244,10 +244,14 @@ class LpSolver {
     switch (claim) {
       case Status::solved: {
         by_rounding_ = false;
+        const double residual = certify_solution(x, y);
+        if (packed || certificate::within(residual, arrays_.tolerance)) return residual;
+        simplex_.refine_solution();
+        const double refined = certify_solution(x, y);
+        if (certificate::within(refined, arrays_.tolerance)) return refined;
+        simplex_.undo_refinement();
         simplex_.read(x, y);
-        const double residual = certificate_.residual(x, y);
-        if (stands(residual)) return residual;
-        return certify_without_dust(x, y);
+        return certificate_.residual(x, y);
       }
       case Status::infeasible: {
         simplex_.read_prices(multipliers_);
@@ -294,9 +298,12 @@ class LpSolver {
     return certificate::within(residual, arrays_.tolerance) && !certificate_.widened();
   }
 
-  /// What rounding left in place of zeros is dropped from x and y, from y, from x, first the least
-  /// of it: the first that is certified stands, or what was read.
-  CAROM_CALL double certify_without_dust(double* x, double* y) {
+  /// What rounding left in place of zeros is dropped from nothing, from x and y, from y, from x,
+  /// first the least of it: the first that is certified stands, or what was read.
+  CAROM_CALL double certify_solution(double* x, double* y) {
+    simplex_.read(x, y);
+    const double as_read = certificate_.residual(x, y);
+    if (stands(as_read)) return as_read;
     constexpr int kOfX = 1;
     constexpr int kOfY = 2;
     for (const double share : {kDust, kCoarseDust}) {

@@ -29,7 +29,7 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
 
  public:
   using Base::doubtful_prices, Base::doubtful_rates, Base::kBasic, Base::refine_prices,
-      Base::refine_rates;
+      Base::refine_rates, Base::refine_solution;
 
   /// Of the same problem; where places are known it has those behind this method's.
   using Certificate =
@@ -165,13 +165,21 @@ class Simplex : SimplexProofs<Lanes, PaddedRows, PaddedColumns> {
   };
 
   /// The same objective again from a new inverse; later attempts call small violations none.
-  /// refuted: the claim was, so that what is small counts for more.
-  CAROM_CALL SimplexOutcome repeat(int max_pivots, int attempt, bool refuted) {
+  /// refuted: the claim whose certificate failed, or numerical_error; what is small then counts for
+  /// more: prices of a solution, and pivots too of a proof.
+  CAROM_CALL SimplexOutcome repeat(int max_pivots, int attempt, Status refuted) {
+    const bool proof = refuted == Status::infeasible || refuted == Status::unbounded;
     rebuild();
-    feasible_ = attempt > 1 && !refuted ? kLooselyFeasible : kFeasible;
-    optimal_ = refuted ? kFine : kOptimal;
-    pivot_ = refuted ? kFine : kPivot;
+    feasible_ = attempt > 1 && !proof ? kLooselyFeasible : kFeasible;
+    optimal_ = proof || refuted == Status::solved ? kFine : kOptimal;
+    pivot_ = proof ? kFine : kPivot;
     return run(max_pivots);
+  }
+
+  /// The solution as the inverse has it, in place of a refined one.
+  CAROM_CALL void undo_refinement() {
+    compute_values();
+    compute_prices(at().basic_cost);
   }
 
   /// x and y of a solved problem in the caller's units. x: [n]; y: [m].

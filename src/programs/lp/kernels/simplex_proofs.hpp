@@ -3,7 +3,7 @@
 #include "programs/kernels/doubled.hpp"
 #include "programs/lp/kernels/simplex_ratio.hpp"
 
-/// Checks of a basis's proofs in double-double arithmetic: whether required zeros are zero.
+/// Solutions and proofs of a basis in double-double arithmetic: whether required zeros are zero.
 namespace carom::kernels {
 
 template <class Lanes, int PaddedRows, int PaddedColumns>
@@ -42,43 +42,8 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   CAROM_CALL bool refine_prices() {
     double* const y = at().reduced + np();
     double* const low = at().rate;
-    double* const missing = at().work;
-    lanes_.for_each(mp(), [&](int i) {
-      low[i] = 0.0;
-      missing[i] = 0.0;
-      at().column[i] = 0.0;
-    });
     const auto price = [&](int i) { return Doubled(y[i], low[i]); };
-    double rest = 0.0;
-    for (int round = 0; round <= kRefinements; ++round) {
-      lanes_.for_each(m_, [&](int i) {
-        const int j = basic_[i];
-        Doubled sum(at().sign[i]);
-        double size = magnitude(sum.hi);
-        if (j >= np()) {
-          sum += price(j - np());
-          size = larger(size, magnitude(y[j - np()]));
-        } else {
-          for (int k = 0; k < m_; ++k) {
-            const Doubled term = price(k) * at().matrix[static_cast<long>(k) * np() + j];
-            sum = sum - term;
-            size = larger(size, magnitude(term.hi));
-          }
-        }
-        missing[i] = sum.hi;
-        at().column[i] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
-      });
-      rest = largest_of(at().column);
-      if (!(rest > kZero) || round == kRefinements) break;
-      lanes_.for_each(m_, [&](int k) {
-        const double change =
-            dot_packed(lanes_, mp(), missing, at().inverse + static_cast<long>(k) * mp());
-        const Doubled refined = price(k) + change;
-        y[k] = refined.hi;
-        low[k] = refined.lo;
-      });
-      drop_below(kZero * largest_of(y), y, low);
-    }
+    const double rest = refine_prices_of(at().sign);
     lanes_.for_each(m_, [&](int k) {
       if (at().status[np() + k] != kBasic) return;
       // A basic row has the sign of its violation for a price, or none.
@@ -128,42 +93,13 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
   /// likewise; false where one moves towards a bound.
   CAROM_CALL bool refine_rates() {
     double* const r = at().rate;
-    double* const low = at().event;
-    double* const missing = at().work;
-    lanes_.for_each(mp(), [&](int i) {
-      low[i] = 0.0;
-      missing[i] = 0.0;
-      at().sign[i] = 0.0;
-    });
     const int q = entering_;
-    double rest = 0.0;
-    for (int round = 0; round <= kRefinements; ++round) {
-      lanes_.for_each(m_, [&](int k) {
-        const double own =
-            q < np() ? at().matrix[static_cast<long>(k) * np() + q] : (q - np() == k ? -1.0 : 0.0);
-        Doubled sum(-direction_ * own);
-        double size = magnitude(own);
-        for (int i = 0; i < m_; ++i) {
-          const int j = basic_[i];
-          const double entry = j < np() ? at().matrix[static_cast<long>(k) * np() + j]
-                                        : (j - np() == k ? -1.0 : 0.0);
-          const Doubled term = Doubled(r[i], low[i]) * entry;
-          sum = sum - term;
-          size = larger(size, magnitude(term.hi));
-        }
-        missing[k] = sum.hi;
-        at().sign[k] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
-      });
-      rest = largest_of(at().sign);
-      if (!(rest > kZero) || round == kRefinements) break;
-      combine_inverse(missing, 1, at().column);
-      lanes_.for_each(m_, [&](int i) {
-        const Doubled refined = Doubled(r[i], low[i]) + at().column[i];
-        r[i] = refined.hi;
-        low[i] = refined.lo;
-      });
-      drop_below(kZero * larger(1.0, largest_of(r)), r, low);
-    }
+    const double rest = refine_basic(r, 1.0, [&](int k, Doubled& sum, double& size) {
+      const double own =
+          q < np() ? at().matrix[static_cast<long>(k) * np() + q] : (q - np() == k ? -1.0 : 0.0);
+      sum = Doubled(-direction_ * own);
+      size = magnitude(own);
+    });
     if (!(rest <= kZero)) return false;
     return lanes_
                .argmin(m_, kInfinity,
@@ -175,7 +111,105 @@ class SimplexProofs : protected SimplexRatio<Lanes, PaddedRows, PaddedColumns> {
                .index < 0;
   }
 
+  /// Values and prices of a solved problem once more: of small differences of large numbers, which
+  /// the inverse leaves few digits.
+  CAROM_CALL void refine_solution() {
+    refine_basic(at().basic_value, 0.0, [&](int k, Doubled& sum, double& size) {
+      sum = Doubled(at().value[np() + k]);
+      size = magnitude(sum.hi);
+      for (int j = 0; j < n_; ++j) {
+        const Doubled term = Doubled(at().value[j]) * at().matrix[static_cast<long>(k) * np() + j];
+        sum = sum - term;
+        size = larger(size, magnitude(term.hi));
+      }
+    });
+    refine_prices_of(at().basic_cost);
+    lanes_.for_each(m_, [&](int k) {
+      if (at().status[np() + k] == kBasic) at().reduced[np() + k] = 0.0;
+    });
+  }
+
  private:
+  /// Refines y of y' B = target in place, its low digits in rate. What is left, relative to the
+  /// terms.
+  CAROM_CALL double refine_prices_of(const double* target) {
+    double* const y = at().reduced + np();
+    double* const low = at().rate;
+    double* const missing = at().work;
+    lanes_.for_each(mp(), [&](int i) {
+      low[i] = 0.0;
+      missing[i] = 0.0;
+      at().column[i] = 0.0;
+    });
+    const auto price = [&](int i) { return Doubled(y[i], low[i]); };
+    for (int round = 0;; ++round) {
+      lanes_.for_each(m_, [&](int i) {
+        const int j = basic_[i];
+        Doubled sum(target[i]);
+        double size = magnitude(sum.hi);
+        if (j >= np()) {
+          sum += price(j - np());
+          size = larger(size, magnitude(y[j - np()]));
+        } else {
+          for (int k = 0; k < m_; ++k) {
+            const Doubled term = price(k) * at().matrix[static_cast<long>(k) * np() + j];
+            sum = sum - term;
+            size = larger(size, magnitude(term.hi));
+          }
+        }
+        missing[i] = sum.hi;
+        at().column[i] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
+      });
+      const double rest = largest_of(at().column);
+      if (!(rest > kZero) || round == kRefinements) return rest;
+      lanes_.for_each(m_, [&](int k) {
+        const double change =
+            dot_packed(lanes_, mp(), missing, at().inverse + static_cast<long>(k) * mp());
+        const Doubled refined = price(k) + change;
+        y[k] = refined.hi;
+        low[k] = refined.lo;
+      });
+      drop_below(kZero * largest_of(y), y, low);
+    }
+  }
+  /// The same of B v = right(k, sum, size), the low digits in event. least: v is no smaller.
+  template <class Right>
+  CAROM_CALL double refine_basic(double* v, double least, Right&& right) {
+    double* const low = at().event;
+    double* const missing = at().work;
+    lanes_.for_each(mp(), [&](int i) {
+      low[i] = 0.0;
+      missing[i] = 0.0;
+      at().sign[i] = 0.0;
+    });
+    for (int round = 0;; ++round) {
+      lanes_.for_each(m_, [&](int k) {
+        Doubled sum(0.0);
+        double size = 0.0;
+        right(k, sum, size);
+        for (int i = 0; i < m_; ++i) {
+          const int j = basic_[i];
+          const double entry = j < np() ? at().matrix[static_cast<long>(k) * np() + j]
+                                        : (j - np() == k ? -1.0 : 0.0);
+          const Doubled term = Doubled(v[i], low[i]) * entry;
+          sum = sum - term;
+          size = larger(size, magnitude(term.hi));
+        }
+        missing[k] = sum.hi;
+        at().sign[k] = size > 0.0 ? magnitude(sum.hi) / size : 0.0;
+      });
+      const double rest = largest_of(at().sign);
+      if (!(rest > kZero) || round == kRefinements) return rest;
+      combine_inverse(missing, 1, at().column);
+      lanes_.for_each(m_, [&](int i) {
+        const Doubled refined = Doubled(v[i], low[i]) + at().column[i];
+        v[i] = refined.hi;
+        low[i] = refined.lo;
+      });
+      drop_below(kZero * larger(least, largest_of(v)), v, low);
+    }
+  }
+
   /// Whether what the prices are to have of zeros costs next to nothing: at most a small share of
   /// the proof's margin for all x within the bounds that rows and other columns imply. Of decimal
   /// data that do not cancel in their last digit.
