@@ -260,6 +260,25 @@ TEST_P(SolveQp, SmallProblemsByHand) {
   }
 }
 
+/// (2 x1 + 3 x2)^2 / 2 - 5 (2 x1 + 3 x2) with x1 = 1e8 / 3: terms of 1e16 make -12.5.
+TEST(FarAlongTheNullSpace, TheObjectiveHasItsDigits) {
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 2;
+  batch.rows = 1;
+  batch.hessian = Buffer<double>::from({4, 6, 6, 9});
+  batch.vector = Buffer<double>::from({-10, -15});
+  batch.matrix = Buffer<double>::from({1, 0});
+  batch.lower = Buffer<double>::from({1e8 / 3.0});
+  batch.upper = Buffer<double>::from({1e8 / 3.0});
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point, QpMethod::active_set,
+                                QpMethod::admm, QpMethod::lemke}) {
+    const QpResult result = solve_qp(batch, with(method), Backend::cpu);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved") << to_string(method);
+    EXPECT_NEAR(result.objective.host()[0], -12.5, 1e-12) << to_string(method);
+  }
+}
+
 /// Least 3 x1 + 2 x2 + x3 with |x| <= t <= 5 and x1 + x2 + 3 x3 >= 1: t has no cost, and its
 /// column holds the cone's first multiplier and that of its bound alone.
 // An equation beside a row that is parallel to it but for 3e-7 (qpsolvers' issue 18): by exact
