@@ -307,7 +307,7 @@ struct TracedNumber {
   static CAROM_INLINE void put(const V& from, double* to) { std::memcpy(to, &from, sizeof from); }
   static CAROM_INLINE V got(const double* from) {
     V to;
-    std::memcpy(&to, from, sizeof to);
+    std::memcpy(static_cast<void*>(&to), from, sizeof to);
     return to;
   }
   static CAROM_INLINE void both(V x, V* values) {

@@ -180,7 +180,7 @@ class StepDerivatives {
     double lanes[kWidth];
     store(to, lanes);
     lanes[lane] = value;
-    std::memcpy(&to, lanes, sizeof to);
+    std::memcpy(static_cast<void*>(&to), lanes, sizeof to);
   }
 
   void inputs(unsigned live, bool parameters) {

@@ -96,7 +96,7 @@ CAROM_INLINE auto inverse_powers(V size, V& to) {
   std::uint64_t bits[kernels::kLaneCount<V>];
   std::memcpy(bits, &size, sizeof bits);
   for (std::uint64_t& word : bits) word = (std::uint64_t{2045} - (word >> 52U)) << 52U;
-  std::memcpy(&to, bits, sizeof bits);
+  std::memcpy(static_cast<void*>(&to), bits, sizeof bits);
   return (size > V(0x1.0p-1022)) & (size < V(0x1.0p1021));
 }
 
