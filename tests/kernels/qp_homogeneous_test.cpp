@@ -145,6 +145,45 @@ TEST(HomogeneousLimits, FindsTheTipOfTheHyperbola) {
   EXPECT_EQ(decision.x, (Numbers{1, 1}));
 }
 
+// A factor serves for other sides, with the same bits; one column is the sum of two others.
+TEST(LeastSquares, ReflectsAnotherSide) {
+  using kernels::Doubled;
+  constexpr int kRows = 9, kColumns = 6;
+  struct System {
+    std::vector<Doubled> table = std::vector<Doubled>(kRows * (kColumns + 1));
+    std::vector<Doubled> head = std::vector<Doubled>(kColumns);
+    std::vector<Doubled> x = std::vector<Doubled>(kColumns);
+    std::vector<int> order = std::vector<int>(kColumns);
+    std::vector<double> size = std::vector<double>(kColumns);
+    kernels::LeastSquares<Doubled> body{kRows,        kColumns,    table.data(),
+                                        order.data(), size.data(), head.data()};
+  };
+  const auto side = [](int i, int turn) { return 1.0 / (1.0 + i + 3.0 * turn); };
+  const auto fill = [&](System& system, int turn) {
+    for (int i = 0; i < kRows; ++i) {
+      Doubled* const row = system.body.row(i);
+      for (int j = 0; j < kColumns - 1; ++j)
+        row[j] = (i * i * (j + 1) + 5 * i + 3 * j * j) % 11 - 5.0;
+      row[kColumns - 1] = row[0] + row[2];
+      row[kColumns] = side(i, turn);
+    }
+    system.body.reflect(1e-17, 0.0, system.x.data());
+    system.body.solve(system.x.data());
+  };
+  System kept;
+  fill(kept, 0);
+  EXPECT_EQ(kept.body.rank, kColumns - 1);
+  for (int turn = 1; turn < 4; ++turn) {
+    for (int i = 0; i < kRows; ++i) kept.body.row(i)[kColumns] = side(i, turn);
+    kept.body.reflect_side();
+    kept.body.solve(kept.x.data());
+    System fresh;
+    fill(fresh, turn);
+    EXPECT_EQ(kept.x, fresh.x);
+    EXPECT_NE(kept.x, std::vector<Doubled>(kColumns));
+  }
+}
+
 TEST(HomogeneousLimits, TakesProblemsWithoutRowsAndWithoutCurvature) {
   ConeProblem problem;
   problem.n = 2;

@@ -193,5 +193,20 @@ TEST(RefinedActiveSets, MeetRowsOfRoundingErrorsToTheirOwnSize) {
   }
 }
 
+// More than the method in twice the precision takes.
+TEST(RefinedActiveSets, SolveForcesOnManyFeet) {
+  for (const int feet : {28, 40}) {
+    SCOPED_TRACE(feet);
+    const QpResult result = solve_qp(forces_of_feet(feet, false).batch());
+    EXPECT_EQ(result.status.data()[0], Status::solved);
+    EXPECT_LE(result.residual.data()[0], 1e-9);
+    const QpResult clean = solve_qp(forces_of_feet(feet, true).batch());
+    ASSERT_EQ(clean.status.data()[0], Status::solved);
+    for (std::int64_t j = 0; j < 3 * feet; ++j) {
+      EXPECT_NEAR(result.solution.data()[j], clean.solution.data()[j], 1e-12);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace carom

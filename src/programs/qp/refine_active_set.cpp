@@ -20,6 +20,7 @@ constexpr double kMet = 0x1p-51;      // of a condition's terms: rounding of the
 constexpr double kClear = 1e-6;       // of a cone's head: not on its boundary
 constexpr double kDependent = 1e-17;  // of a column
 constexpr double kNear = 1e-7;        // of the largest terms
+constexpr double kSteep = 1e-4;       // from pass to pass
 
 /// Real: of the steps. What the conditions leave is always summed in doubled precision.
 template <class Real>
@@ -72,11 +73,23 @@ class ActiveSet {
   void refine() {
     std::vector<int> order(index(columns_));
     std::vector<double> size(index(columns_));
-    std::vector<Real> step(index(columns_));
-    for (int pass = 0; pass < kPasses && linearise() && is_near(); ++pass) {
-      const int rows = static_cast<int>(table_.size()) / (columns_ + 1);
-      least_squares(rows, columns_, kDependent, 0.0, table_.data(), order.data(), size.data(),
-                    step.data());
+    std::vector<Real> step(index(columns_)), head(index(columns_));
+    LeastSquares<Real> system{};
+    double before = 0.0;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      // A factor serves as long as what is left falls steeply.
+      if (pass > 0 && linearise() && !(most_ <= kSteep * before)) factorised_ = false;
+      if ((!factorised_ && !linearise()) || !open_ || !is_near()) return;
+      before = most_;
+      if (!factorised_) {
+        system = {rows_, columns_, table_.data(), order.data(), size.data(), head.data()};
+        system.reflect(kDependent, 0.0, step.data());
+        factorised_ = true;
+      } else {
+        for (int i = 0; i < rows_; ++i) system.row(i)[columns_] = side_[index(i)];
+        system.reflect_side();
+      }
+      system.solve(step.data());
       for (int j = 0; j < n_; ++j) x_[j] = static_cast<double>(step[index(j)] + x_[j]);
       for (int i = 0; i < shape_.rows; ++i) {
         if (column_[index(i)] < 0) continue;
@@ -115,9 +128,16 @@ class ActiveSet {
     return value(cone.first) - tail > kClear * value(cone.first);
   }
 
-  /// The conditions that hold with equality, the negative residual last. False where all are met.
+  /// The conditions that hold with equality, the negative residual last; beside the factor of
+  /// earlier ones only that. False where all are met.
   bool linearise() {
-    table_.clear();
+    if (!factorised_) {
+      table_.clear();
+      unit_.clear();
+    }
+    side_.clear();
+    rows_ = 0;
+    most_ = 0.0;
     open_ = false;
     balance_ = {};
     reach_ = {};
@@ -127,6 +147,7 @@ class ActiveSet {
       rest[index(j)].add(Doubled(view_.gradient[j]), 1.0);
       for (int k = 0; k < n_; ++k) {
         const double entry = hessian_entry(view_, n_, j, k);
+        if (entry == 0.0) continue;
         add(j, k, Real(entry));
         rest[index(j)].add(Doubled(entry), x_[k]);
       }
@@ -193,23 +214,30 @@ class ActiveSet {
 
   /// A new row of zeros.
   int begin() {
-    table_.resize(table_.size() + index(columns_ + 1), Real(0.0));
-    return static_cast<int>(table_.size()) / (columns_ + 1) - 1;
+    if (!factorised_) table_.resize(table_.size() + index(columns_ + 1), Real(0.0));
+    return rows_++;
   }
   [[nodiscard]] Real* row_of(int row) { return table_.data() + index(row * (columns_ + 1)); }
-  void add(int row, int column, const Real& value) { row_of(row)[column] += value; }
+  void add(int row, int column, const Real& value) {
+    if (!factorised_) row_of(row)[column] += value;
+  }
   /// In units of the row's largest entry; what is met needs no correction.
   void end(int row, const Sum& rest) {
-    Real* const entry = row_of(row);
-    double most = 0.0;
-    for (int c = 0; c < columns_; ++c) {
-      most = std::max(most, std::fabs(static_cast<double>(entry[c])));
+    if (!factorised_) {
+      Real* const entry = row_of(row);
+      double most = 0.0;
+      for (int c = 0; c < columns_; ++c) {
+        most = std::max(most, std::fabs(static_cast<double>(entry[c])));
+      }
+      unit_.push_back(most == 0.0 ? 0.0 : 1.0 / power_of_two(exponent_of(most)));
+      for (int c = 0; c < columns_ && most > 0.0; ++c) entry[c] *= unit_.back();
     }
-    if (most == 0.0) return;
-    const double unit = 1.0 / power_of_two(exponent_of(most));
-    for (int c = 0; c < columns_; ++c) entry[c] *= unit;
-    if (std::fabs(static_cast<double>(rest.value)) <= kMet * rest.size) return;
-    entry[columns_] = static_cast<Real>(-rest.value * unit);
+    const bool met =
+        unit_[index(row)] == 0.0 || std::fabs(static_cast<double>(rest.value)) <= kMet * rest.size;
+    side_.push_back(met ? Real(0.0) : static_cast<Real>(-rest.value * unit_[index(row)]));
+    if (!factorised_) row_of(row)[columns_] = side_.back();
+    if (met) return;
+    most_ = std::max(most_, std::fabs(static_cast<double>(side_.back())));
     open_ = true;
   }
 
@@ -222,8 +250,12 @@ class ActiveSet {
   std::vector<Sum> slack_;  ///< at the beginning
   std::vector<Part> part_;
   std::vector<int> column_;  ///< of a row's multiplier, or -1
-  std::vector<Real> table_;  ///< [conditions, columns + 1]
-  bool open_ = false;
+  std::vector<Real> table_;  ///< [conditions, columns + 1]; its factor if factorised_
+  std::vector<Real> side_;   ///< [conditions]
+  std::vector<double> unit_;
+  int rows_ = 0;
+  double most_ = 0.0;  ///< of side_
+  bool open_ = false, factorised_ = false;
   Scope balance_;  ///< of P x + q + A'y
   Scope reach_;    ///< of the rows that hold
 };

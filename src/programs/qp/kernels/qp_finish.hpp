@@ -5,8 +5,8 @@
 #include "programs/kernels/convex_lemke.hpp"
 #include "programs/qp/kernels/admm_qp.hpp"
 #include "programs/qp/kernels/qp_active_set.hpp"
+#include "programs/qp/kernels/qp_decide_homogeneous.hpp"
 #include "programs/qp/kernels/qp_doubt.hpp"
-#include "programs/qp/kernels/qp_homogeneous.hpp"
 #include "programs/qp/kernels/qp_lemke_source.hpp"
 #include "programs/qp/kernels/qp_noise.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
@@ -115,6 +115,7 @@ class QpFinish {
   static constexpr double kMostHidden = 0x1p-30;    // of a row's terms
   static constexpr double kNextHidden = 0x1p8;
   static constexpr double kNoise = 0x1p-40;  // of the largest bound, rows in units of A
+  static constexpr int kMostRefined = 320;   // unknowns and rows: a dense table of so many
 
   template <class Start>
   CAROM_CALL QpVerdict find(const QpTaskSettings& settings, int interval_rows,
@@ -143,6 +144,9 @@ class QpFinish {
       back_to_first();
       if (may_be_solved(end)) {
         judge_cleaned(answer, settings.tolerance, qp_leaning(shape_));
+        if (answer.status == Status::inaccurate && shape_.cones > 0) {
+          refine_active_rows(answer, settings.tolerance);
+        }
         if (answer.status == Status::solved) return answer;
         keep_first();
       } else {
@@ -388,6 +392,7 @@ class QpFinish {
   CAROM_CALL void refine_active_rows(QpVerdict& answer, double tolerance) {
 #if !defined(__CUDA_ARCH__)
     if constexpr (!requires { at_.body.stride; }) {
+      if (shape_.variables + shape_.rows > kMostRefined) return;
       keep_first();
       lanes_.for_each(
           1, [&](int) { refine_active_set<double>(shape_, plain_view(), &x_[0], &y_[0]); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "programs/qp/kernels/qp_decide_homogeneous.hpp"
 #include "programs/qp/kernels/qp_homogeneous_check.hpp"
 #include "programs/qp/kernels/qp_homogeneous_face.hpp"
 
@@ -9,9 +10,6 @@
 /// (qp_homogeneous_embedding.hpp) until Newton's method on the face of its limit
 /// (qp_homogeneous_face.hpp) gives an answer that the data confirm (qp_homogeneous_check.hpp).
 namespace carom::kernels {
-
-/// Whether problems with cones are small enough for an interior point in twice the precision.
-CAROM_INLINE constexpr bool takes_homogeneous(long n, long rows) { return n + rows <= 160; }
 
 /// Doubles that a problem needs.
 CAROM_INLINE constexpr long qp_homogeneous_workspace(long n, long rows) {
@@ -24,14 +22,6 @@ CAROM_INLINE constexpr long qp_homogeneous_workspace(long n, long rows) {
 struct QpHomogeneousOptions {
   int max_iterations = 100;
   double tolerance = 1e-14;  ///< of a row, column or cone, relative to its own terms
-};
-
-/// qp_end::kConverged, kInfeasible, kUnbounded, or kStalled: nothing is claimed.
-struct QpHomogeneousOutcome {
-  double end = qp_end::kStalled;
-  int iterations = 0;
-  double residual = kInfinity;  ///< of the claim, QpHomogeneousCheck
-  bool faced = false;           ///< the claim needs a face (programs/qp/cone_faces.hpp)
 };
 
 /// Rows with l > u are for the caller.
@@ -94,7 +84,8 @@ class QpHomogeneous {
                                         const QpHomogeneousOptions& options) {
     QpHomogeneousOutcome outcome;
     followed_ = false;
-    const auto state = reduction_.load(view, objective, iterate_.z, scratch_);
+    const auto state = reduction_.load(view, objective, iterate_.z, scratch_,
+                                       ahead_ == nullptr ? nullptr : &ahead_->reduction_.units);
     if (state == QpReduction<Real>::End::infeasible) {
       if (reduction_.equations_contradict()) {
         reduction_.contradiction(full_y_);
@@ -177,7 +168,8 @@ class QpHomogeneous {
     }
     return followed_ && static_cast<double>(iterate_.gap) > kTooFar;
   }
-  /// `solve` with the objective starts where `ahead` is, null: at the path's beginning.
+  /// `solve` of the same problem, with the objective, starts where `ahead` is; null: at the path's
+  /// beginning.
   CAROM_CALL void start_at(const QpHomogeneous<double>* ahead) { ahead_ = ahead; }
 
   /// What the last iterate of a run holds of Farkas' vector, without what stands for zeros: less
@@ -412,11 +404,5 @@ class QpHomogeneous {
   bool followed_ = false;       // the last run made an iterate
   bool has_candidate_ = false;  // of a run that claims nothing
 };
-
-/// decide_cones (programs/qp/cone_faces.hpp) on the host, compiled once for all instruction sets
-/// (src/programs/qp/decide_homogeneous.cpp). point, direction: [n]; dual, face: [rows].
-QpHomogeneousOutcome decide_homogeneous(const QpShape& shape, const QpView<const double*>& view,
-                                        double* point, double* direction, double* dual,
-                                        double* face);
 
 }  // namespace carom::kernels

@@ -137,9 +137,9 @@ class QpFaceEquations {
     }
   }
 
-  /// Rows of the linearised equations of the face, the negative residual last. Returns their
-  /// number.
-  CAROM_CALL int linearise() {
+  /// Rows of the linearised equations of the face, the negative residual last: whole, or that alone
+  /// beside the coefficients of an earlier point. Returns their number.
+  CAROM_CALL int linearise(bool whole = true) {
     const int k = p_.unknowns;
     const int stride = columns_ + 1;
     const bool with_u = kind_ != QpFaceKind::contradiction;
@@ -149,17 +149,17 @@ class QpFaceEquations {
     int rows = 0;
     const auto new_row = [&]() {
       Real* const row = table_ + static_cast<long>(rows++) * stride;
-      for (int c = 0; c < stride; ++c) row[c] = Real(0.0);
+      for (int c = 0; c < stride && whole; ++c) row[c] = Real(0.0);
       return row;
     };
     // row += value d s_e = -value G_e du
     const auto add_slack = [&](Real* row, int e, const Real& value) {
       const Real* const g = p_.matrix + static_cast<long>(p_.element[e].row) * k;
       const Real factor = p_.element[e].sign > 0 ? -value : value;
-      for (int c = 0; c < k; ++c) row[c] += factor * g[c];
+      for (int c = 0; c < k && whole; ++c) row[c] += factor * g[c];
     };
     const auto add_dual = [&](Real* row, int e, const Real& value) {
-      if (place_[e] >= 0) row[place_[e]] += value;
+      if (place_[e] >= 0 && whole) row[place_[e]] += value;
     };
     // P u + q + G'z = 0, one column of G at a time.
     for (int c = 0; c < k; ++c) {

@@ -10,10 +10,14 @@
 /// complementarity, redundant rows and multipliers that are not unique are met as well.
 namespace carom::kernels {
 
+/// So many columns that depend on others are looked at one by one.
+inline constexpr long kQpFreeColumns = 4;
+
 CAROM_INLINE constexpr long qp_face_workspace(long n, long rows) {
   const long columns = n + rows + 1;
-  return 2 * ((n + 2 * rows + 2) * columns + 4 * columns + 2 * n + 6 * rows) + 3 * columns +
-         6 * rows;
+  const long tall = n + 2 * rows + 2;
+  return 2 * (tall * columns + 5 * columns + 2 * n + 6 * rows) + 3 * columns + 6 * rows +
+         tall * columns + 2 * columns + 2 * kQpFreeColumns * columns;
 }
 
 template <class Real>
@@ -30,6 +34,12 @@ class QpFace : public QpFaceEquations<Real> {
     order_ = arena.take<int>(columns);
     size_ = arena.take<double>(columns);
     step_ = arena.take<Real>(columns);
+    head_ = arena.take<Real>(columns);
+    const long tall = static_cast<long>(shape.variables) + 2L * shape.rows + 2;
+    rough_table_ = arena.take<double>(tall * columns);
+    rough_head_ = arena.take<double>(columns);
+    rough_step_ = arena.take<double>(columns);
+    share_ = arena.take<Real>(kQpFreeColumns * columns);
   }
 
   /// band: of slack over multiplier, within [1/band, band] both count as zero. Of proofs: what is
@@ -53,9 +63,11 @@ class QpFace : public QpFaceEquations<Real> {
   /// Unknowns that the face leaves open to zero, one after another, as far as no slack and no
   /// multiplier forbids it: what the data do not ask for is not in the answer. False where none is.
   CAROM_CALL bool simplify() {
-    const int rank =
-        least_squares(linearise(), columns_, dependent_, least_, table_, order_, size_, step_);
-    const int stride = columns_ + 1;
+    const int rows = linearise();
+    const bool rough = is_sharp() && factorise_roughly(rows);
+    LeastSquares<Real> fine = system(rows);
+    if (!rough) fine.reflect(dependent_, least_, step_);
+    const int rank = rough ? rough_.rank : fine.rank;
     // Those of order[first..last) at once.
     const auto clear = [&](int first, int last) {
       for (int j = 0; j < columns_; ++j) step_[j] = Real(0.0);
@@ -65,13 +77,15 @@ class QpFace : public QpFaceEquations<Real> {
         any = any || static_cast<double>(step_[order_[c]]) != 0.0;
       }
       if (!any) return false;
-      // R d = 0
+      // What the table leaves alone: R d = 0.
       for (int k = rank - 1; k >= 0; --k) {
-        const Real* const row = table_ + static_cast<long>(k) * stride;
+        const Real* const row = fine.row(k);
         Real sum(0.0);
-        for (int c = k + 1; c < rank; ++c) sum += row[c] * step_[order_[c]];
-        for (int c = first; c < last; ++c) sum += row[c] * step_[order_[c]];
-        step_[order_[k]] = -(sum / row[k]);
+        for (int c = k + 1; c < rank && !rough; ++c) sum += row[c] * step_[order_[c]];
+        for (int c = first; c < last; ++c) {
+          sum += (rough ? share(c - rank)[k] : row[c]) * step_[order_[c]];
+        }
+        step_[order_[k]] = -(rough ? sum : sum / row[k]);
       }
       move(1.0);
       if (is_inside()) return true;
@@ -145,6 +159,10 @@ class QpFace : public QpFaceEquations<Real> {
   static constexpr double kLargestProof = 1e11;
 
   static constexpr int kSteps = 12;
+  static constexpr double kRough = 1e-6;  // of a column: doubles see that it is independent
+  static constexpr double kExplained = 1e-28;
+  static constexpr double kSteep = 1e-4;
+  static constexpr double kLastDigits = 1e-28;  // rounding may stop at this
 
   [[nodiscard]] CAROM_INLINE Real& unknown(int column) {
     return owner_[column] < 0 ? u[column] : z[owner_[column]];
@@ -153,22 +171,105 @@ class QpFace : public QpFaceEquations<Real> {
     for (int j = 0; j < columns_; ++j) unknown(j) += step_[j] * sign;
   }
 
-  /// Newton's method.
+  [[nodiscard]] CAROM_CALL LeastSquares<Real> system(int rows) const {
+    return {rows, columns_, table_, order_, size_, head_};
+  }
+  /// Whether all that is not rounding counts.
+  [[nodiscard]] CAROM_INLINE bool is_sharp() const { return least_ == 0.0; }
+
+  /// Newton's method. Its equations are solved in plain doubles as long as those tell which columns
+  /// depend on others: what is left of the equations is known in all digits, so that only the
+  /// number of steps could differ. A factor serves as long as what is left falls steeply.
   CAROM_CALL void refine() {
+    bool rough = is_sharp();
+    bool factorised = false;
     rest_ = kInfinity;
     for (int pass = 0; pass < kSteps; ++pass) {
-      const int rows = linearise();
+      const int rows = linearise(!factorised);
       const double rest = right_side(rows);
-      if (!(rest < rest_)) {
-        if (pass > 0) move(-1.0);
+      const bool falls = rest < rest_;
+      if (!falls && pass > 0) move(-1.0);
+      const bool slow = !(rest < 0.5 * rest_);
+      if (slow && (!rough || !(rest_ > kLastDigits))) {
+        if (falls) rest_ = rest;
         return;
       }
-      const bool slow = !(rest < 0.5 * rest_);
+      if (!falls) {  // from here on in all digits
+        rough = factorised = false;
+        rest_ = kInfinity;
+        pass = -1;
+        continue;
+      }
+      const bool steep = rest < kSteep * rest_;
       rest_ = rest;
-      if (slow || rest < 1e-31) return;
-      least_squares(rows, columns_, dependent_, least_, table_, order_, size_, step_);
+      if (rest < 1e-31) return;
+      const bool serves = factorised && steep;
+      if (factorised && !serves) linearise();
+      rough = rough && !slow && (serves || factorise_roughly(rows));
+      factorised = rough;
+      if (rough) {
+        step_roughly(rows);
+      } else {
+        LeastSquares<Real> fine = system(rows);
+        fine.reflect(dependent_, least_, step_);
+        fine.solve(step_);
+      }
       move(1.0);
     }
+  }
+
+  /// Of the table, which stays as it is. False where doubles do not tell its rank, or `dependent`
+  /// and all digits of the table decide otherwise.
+  CAROM_CALL bool factorise_roughly(int rows) {
+    rough_ = {rows, columns_, rough_table_, order_, size_, rough_head_};
+    const long count = static_cast<long>(rows) * (columns_ + 1);
+    for (long e = 0; e < count; ++e) rough_table_[e] = static_cast<double>(table_[e]);
+    rough_.reflect(kRough, 0.0, rough_step_);
+    if (columns_ - rough_.rank > kQpFreeColumns) return false;
+    for (int c = rough_.rank; c < columns_; ++c) {
+      if (!explain(c)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] CAROM_INLINE Real* share(int free) const {
+    return share_ + static_cast<long>(free) * columns_;
+  }
+  /// Column order[c] as a sum of those before, to the last digits; false where it is none.
+  CAROM_CALL bool explain(int c) {
+    const auto entry = [&](int i, int k) -> const Real& {
+      return table_[static_cast<long>(i) * (columns_ + 1) + order_[k]];
+    };
+    Real* const part = share(c - rough_.rank);
+    for (int k = 0; k < rough_.rank; ++k) part[k] = Real(0.0);
+    double before = kInfinity;
+    for (int pass = 0; pass < kSteps; ++pass) {
+      double size = 0.0;
+      for (int i = 0; i < rough_.rows; ++i) {
+        Real rest = entry(i, c);
+        for (int k = 0; k < rough_.rank; ++k) {
+          if (static_cast<double>(entry(i, k)) != 0.0) rest -= entry(i, k) * part[k];
+        }
+        const auto value = static_cast<double>(rest);
+        rough_.row(i)[columns_] = value;
+        size += value * value;
+      }
+      if (size <= kExplained * kExplained * size_[c]) return true;
+      if (!(size < kSteep * before)) break;
+      before = size;
+      rough_.reflect_side();
+      rough_.solve(rough_step_);
+      for (int k = 0; k < rough_.rank; ++k) part[k] += rough_step_[order_[k]];
+    }
+    return before <= dependent_ * dependent_ * size_[c];
+  }
+  CAROM_CALL void step_roughly(int rows) {
+    for (int i = 0; i < rows; ++i) {
+      rough_.row(i)[columns_] =
+          static_cast<double>(table_[static_cast<long>(i) * (columns_ + 1) + columns_]);
+    }
+    rough_.reflect_side();
+    rough_.solve(rough_step_);
+    for (int c = 0; c < columns_; ++c) step_[c] = Real(rough_step_[c]);
   }
 
   /// Whether what is not zero on the face is on its side.
@@ -231,7 +332,10 @@ class QpFace : public QpFaceEquations<Real> {
   double rest_ = kInfinity, dependent_ = 0.0, least_ = 0.0;
   int* order_;
   double* size_;
-  Real* step_;
+  Real *step_, *head_;
+  LeastSquares<double> rough_{};
+  double *rough_table_, *rough_head_, *rough_step_;
+  Real* share_;  // [kQpFreeColumns, columns]
 };
 
 }  // namespace carom::kernels

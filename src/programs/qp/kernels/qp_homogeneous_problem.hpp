@@ -78,10 +78,10 @@ CAROM_INLINE bool is_off(const QpView<Data>& view, int i) {
 }
 
 /// Least squares for the logarithms of all entries (Curtis and Reid 1972), by coordinates: unlike
-/// largest entries, the mean hardly moves for one huge entry.
+/// largest entries, the mean hardly moves for one huge entry. scratch: [(n + rows) n + 2 n].
 template <class Data>
 CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
-                           QpHomogeneousUnits& units, double* sum, double* weight) {
+                           QpHomogeneousUnits& units, double* scratch) {
   constexpr int kSweeps = 16;
   const int n = shape.variables;
   const auto for_bounds = [&](int i, bool cone, auto&& f) {
@@ -92,6 +92,30 @@ CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
     if (is_there(l) && l != 0.0) f(l);
   };
   const auto log_of = [](double x) { return static_cast<double>(exponent_of(x)); };
+  double* const sum = scratch;
+  double* const weight = sum + n;
+  double* const bend = weight + n;                        // log |P_jk|; infinite: no entry
+  double* const slope = bend + static_cast<long>(n) * n;  // of the rows' entries
+  const auto log_or_none = [&](double x) { return x != 0.0 ? log_of(x) : kInfinity; };
+  for (int j = 0; j < n; ++j) {
+    weight[j] = 0.0;
+    for (int k = 0; k < n; ++k) {
+      bend[static_cast<long>(j) * n + k] = log_or_none(hessian_entry(view, n, j, k));
+    }
+  }
+  for (int i = 0; i < shape.rows; ++i) {
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      const int j = shape.column[t];
+      slope[t] = log_or_none(view.matrix[static_cast<long>(i) * n + j]);
+      if (slope[t] < kInfinity && !is_off(view, i)) weight[j] += 1.0;
+    }
+  }
+  // f(j, log |a_ij|)
+  const auto for_logs = [&](int i, auto&& f) {
+    for (int t = shape.row_first[i]; t < shape.row_first[i + 1]; ++t) {
+      if (slope[t] < kInfinity) f(shape.column[t], slope[t]);
+    }
+  };
   // Logarithms until the end.
   for (int j = 0; j < n; ++j) units.column[j] = 0.0;
   for (int i = 0; i < shape.rows; ++i) units.row[i] = 0.0;
@@ -104,8 +128,8 @@ CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
       double total = 0.0;
       double count = 0.0;
       for (int r = i; r < end && !is_off(view, i); ++r) {
-        for_row(shape, view, r, [&](int j, double entry) {
-          total += log_of(entry) + units.column[j];
+        for_logs(r, [&](int j, double log) {
+          total += log + units.column[j];
           count += 1.0;
         });
         for_bounds(r, in_cone, [&](double bound) {
@@ -115,13 +139,10 @@ CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
       }
       for (; i < end; ++i) units.row[i] = count > 0.0 ? -total / count : 0.0;
     }
-    for (int j = 0; j < n; ++j) sum[j] = weight[j] = 0.0;
+    for (int j = 0; j < n; ++j) sum[j] = 0.0;
     for (int i = 0; i < shape.rows; ++i) {
       if (is_off(view, i)) continue;
-      for_row(shape, view, i, [&](int j, double entry) {
-        sum[j] += log_of(entry) + units.row[i];
-        weight[j] += 1.0;
-      });
+      for_logs(i, [&](int j, double log) { sum[j] += log + units.row[i]; });
     }
     double total = 0.0;
     double count = 0.0;
@@ -129,9 +150,9 @@ CAROM_CALL void find_units(const QpShape& shape, const QpView<Data>& view,
       double bent = sum[j];
       double terms = weight[j];
       for (int k = 0; k < n; ++k) {
-        const double entry = hessian_entry(view, n, j, k);
-        if (entry == 0.0) continue;
-        bent += (j == k ? 2.0 : 1.0) * log_of(entry) + (j == k ? 0.0 : units.column[k]);
+        const double log = bend[static_cast<long>(j) * n + k];
+        if (!(log < kInfinity)) continue;
+        bent += (j == k ? 2.0 : 1.0) * log + (j == k ? 0.0 : units.column[k]);
         terms += j == k ? 4.0 : 1.0;
       }
       const double q = view.gradient[j];

@@ -15,7 +15,7 @@ struct QpElement {
 };
 
 CAROM_INLINE constexpr long qp_reduction_scratch(long n, long rows) {
-  return 3 * (n + rows) * n + 2 * n;
+  return 3 * (n + rows) * n + 3 * n;
 }
 /// Doubles, for Real of at most two doubles.
 CAROM_INLINE constexpr long qp_reduction_workspace(long n, long rows) {
@@ -62,15 +62,22 @@ class QpReduction {
   bool has_line = false;  ///< an unseen direction descends
 
   /// objective: false for P = 0, q = 0. multiplier: [2 rows], Farkas' where infeasible (elements).
-  /// scratch: qp_reduction_scratch.
+  /// scratch: qp_reduction_scratch. known: the problem's units, or null.
   template <class Data>
-  CAROM_CALL End load(const QpView<Data>& view, bool objective, Real* multiplier, double* scratch) {
+  CAROM_CALL End load(const QpView<Data>& view, bool objective, Real* multiplier, double* scratch,
+                      const QpHomogeneousUnits* known = nullptr) {
     const int n = shape_.variables;
-    find_units(shape_, view, units, scratch, scratch + n);
+    if (known == nullptr) {
+      find_units(shape_, view, units, scratch);
+    } else {
+      for (int j = 0; j < n; ++j) units.column[j] = known->column[j];
+      for (int i = 0; i < shape_.rows; ++i) units.row[i] = known->row[i];
+      units.unit = known->unit;
+    }
     if (!eliminate_equations(view)) return End::infeasible;
     QpArena arena(scratch);
     Real* const product = arena.template take<Real>(static_cast<long>(n) * n);
-    project(view, objective, product);
+    project(view, objective, product, arena.template take<SizedSum<Real>>(n));
     remove_lines(scratch);
     return list_elements(view, multiplier) ? End::regular : End::infeasible;
   }
@@ -198,44 +205,89 @@ class QpReduction {
     }
   }
 
-  /// Z'P Z, Z'(q + P x0), A Z; what is left of their sums by rounding becomes zero.
+  /// Z'P Z, Z'(q + P x0), A Z; what is left of their sums by rounding becomes zero. Most of Z is
+  /// zero.
   template <class Data>
-  CAROM_CALL void project(const QpView<Data>& view, bool objective, Real* product) {
+  CAROM_CALL void project(const QpView<Data>& view, bool objective, Real* product,
+                          SizedSum<Real>* sum) {
     const int n = shape_.variables;
     const int k = unknowns;
-    for (int j = 0; j < n; ++j) {
+    const auto clear = [&] {
+      for (int c = 0; c < k; ++c) sum[c] = {};
+    };
+    const auto add_basis = [&](int j, double factor) {
+      if (factor == 0.0) return;
       for (int c = 0; c < k; ++c) {
-        SizedSum<Real> sum;
-        for (int i = 0; i < n && objective; ++i) sum.add(basis_[at(i, c, n)], p_of(view, j, i));
-        product[at(j, c, k)] = sum.settled();
+        const Real& share = basis_[at(j, c, n)];
+        if (static_cast<double>(share) != 0.0) sum[c].add(share, factor);
       }
+    };
+    for (int j = 0; j < n; ++j) {
+      clear();
+      for (int i = 0; i < n && objective; ++i) add_basis(i, p_of(view, j, i));
+      for (int c = 0; c < k; ++c) product[at(j, c, k)] = sum[c].settled();
     }
     for (int c = 0; c < k; ++c) {
-      for (int d = 0; d <= c; ++d) {
-        SizedSum<Real> sum;
-        for (int j = 0; j < n; ++j) sum.add(basis_[at(j, c, n)], product[at(j, d, k)]);
-        hessian[at(c, d, k)] = hessian[at(d, c, k)] = sum.settled();
-      }
-    }
-    for (int c = 0; c < k; ++c) {
-      SizedSum<Real> sum;
+      clear();
       for (int j = 0; j < n && objective; ++j) {
-        sum.add(basis_[at(j, c, n)], q_of(view, j));
-        sum.add(origin_[j], product[at(j, c, k)]);
+        const Real& share = basis_[at(j, c, n)];
+        if (static_cast<double>(share) == 0.0) continue;
+        for (int d = 0; d <= c; ++d) sum[d].add(share, product[at(j, d, k)]);
       }
-      gradient[c] = sum.settled();
+      for (int d = 0; d <= c; ++d) hessian[at(c, d, k)] = hessian[at(d, c, k)] = sum[d].settled();
+    }
+    for (int c = 0; c < k; ++c) {
+      SizedSum<Real> slope;
+      for (int j = 0; j < n && objective; ++j) {
+        slope.add(basis_[at(j, c, n)], q_of(view, j));
+        slope.add(origin_[j], product[at(j, c, k)]);
+      }
+      gradient[c] = slope.settled();
     }
     for (int i = 0; i < shape_.rows; ++i) {
+      clear();
+      if (!is_off(view, i)) {
+        for_row(shape_, view, i,
+                [&](int j, double entry) { add_basis(j, entry * units.row[i] * units.column[j]); });
+      }
+      for (int c = 0; c < k; ++c) matrix[at(i, c, k)] = sum[c].settled();
+    }
+  }
+
+  /// Whether doubles show that no direction is unseen: P + G'G has pivots clear of rounding.
+  [[nodiscard]] CAROM_CALL bool sees_all(double* square) const {
+    constexpr double kClear = 1e-8;  // of a diagonal
+    const int k = unknowns;
+    for (int c = 0; c < k; ++c) {
+      for (int d = 0; d <= c; ++d) square[at(c, d, k)] = static_cast<double>(hessian[at(c, d, k)]);
+    }
+    for (int i = 0; i < shape_.rows; ++i) {
+      const Real* const row = matrix + at(i, 0, k);
       for (int c = 0; c < k; ++c) {
-        SizedSum<Real> sum;
-        matrix[at(i, c, k)] = Real(0.0);
-        if (is_off(view, i)) continue;
-        for_row(shape_, view, i, [&](int j, double entry) {
-          sum.add(basis_[at(j, c, n)], entry * units.row[i] * units.column[j]);
-        });
-        matrix[at(i, c, k)] = sum.settled();
+        const auto value = static_cast<double>(row[c]);
+        if (value == 0.0) continue;
+        for (int d = 0; d <= c; ++d) square[at(c, d, k)] += value * static_cast<double>(row[d]);
       }
     }
+    for (int c = 0; c < k; ++c) {
+      double* const own = square + at(c, 0, k);
+      double pivot = own[c];
+      for (int d = 0; d < c; ++d) {
+        // D L' of the row so far
+        const double* const other = square + at(d, 0, k);
+        double entry = own[d];
+        for (int e = 0; e < d; ++e) entry -= own[e] * other[e];
+        own[d] = entry;
+      }
+      for (int d = 0; d < c; ++d) {
+        const double share = own[d] / square[at(d, d, k)];
+        pivot -= share * own[d];
+        own[d] = share;
+      }
+      if (!(pivot > kClear * own[c])) return false;
+      own[c] = pivot;
+    }
+    return true;
   }
 
   /// Directions that P and all rows send to zero: a descent along one is kept, the unknowns that
@@ -244,6 +296,7 @@ class QpReduction {
     const int n = shape_.variables;
     const int k = unknowns;
     has_line = false;
+    if (sees_all(scratch)) return;
     QpArena arena(scratch);
     const int tall = k + shape_.rows;
     Real* const table = arena.template take<Real>(static_cast<long>(tall) * k);
