@@ -24,6 +24,11 @@ set(CAROM_SANITIZE "" CACHE STRING "Sanitizers for host code, e.g. address,undef
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+# For tests: two thirds of the compile time, and the bits of results do not depend on it.
+option(CAROM_LIGHT "Optimise a Release build lightly, as tests do" OFF)
+if(CAROM_LIGHT)
+  string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -7,9 +7,6 @@ set(CAROM_INSTRUCTION_SETS all CACHE STRING
   "all, or native: this machine's and generic, which runs everywhere")
 set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
 
-option(CAROM_LIGHT_SETS
-  "Optimise the code of other instruction sets than this machine's lightly, the generic set's not at all: quicker to compile" OFF)
-
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND simd_sets avx2 avx512)
@@ -21,13 +18,13 @@ if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
 elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
   message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
 endif()
-if((leave_out OR CAROM_LIGHT_SETS) AND NOT DEFINED CAROM_NATIVE_SET)
+if((leave_out OR CAROM_LIGHT) AND NOT DEFINED CAROM_NATIVE_SET)
   # The same question as in src/cpu/simd/dispatch.cpp.
   try_run(ran compiled ${PROJECT_BINARY_DIR}/native
     ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
   if(NOT compiled OR NOT "${set}" IN_LIST simd_sets)
     message(FATAL_ERROR "Cannot tell this machine's instruction set: set CAROM_NATIVE_SET, or "
-      "CAROM_INSTRUCTION_SETS=all and CAROM_LIGHT_SETS=OFF")
+      "CAROM_INSTRUCTION_SETS=all and CAROM_LIGHT=OFF")
   endif()
   set(CAROM_NATIVE_SET ${set} CACHE STRING "This machine's instruction set")
 endif()
@@ -47,14 +44,6 @@ if(leave_out)
 endif()
 
 set(generic_isa Generic)
-set(light)
-if(CAROM_LIGHT_SETS)
-  set(light ${simd_sets})
-  list(REMOVE_ITEM light ${CAROM_NATIVE_SET})
-endif()
-if(simd_sets MATCHES ";")  # only old machines run it, and it compiles a minute faster
-  list(APPEND light generic)
-endif()
 set(avx2_isa Avx2)
 set(avx512_isa Avx512)
 set(avx2_options -mavx2 -mfma)
@@ -63,16 +52,18 @@ set(generic_options)
 foreach(set generic avx2 avx512)
   if(CAROM_SANITIZE)  # inlined checks are minutes a file
     list(APPEND ${set}_options -O0)
-  elseif(set IN_LIST light)
+  elseif(CAROM_LIGHT)
     # Not -O0 for AVX: functions that nothing inlines would be shared with code for other machines.
-    set(level -O1)
-    if(CAROM_LIGHT_SETS AND set STREQUAL "generic" AND NOT CAROM_NATIVE_SET STREQUAL "generic")
-      set(level -O0)
+    set(${set}_motions -O1)
+    if(set STREQUAL "generic" AND NOT CAROM_NATIVE_SET STREQUAL "generic")
+      set(${set}_motions -O0)
     endif()
-    list(APPEND ${set}_options $<$<CONFIG:Release>:${level}>)
-    set(${set}_motions ${level})
+    list(APPEND ${set}_options $<$<CONFIG:Release>:${${set}_motions}>)
   elseif(NOT set STREQUAL generic)
     list(APPEND ${set}_options -O3)
+  elseif(simd_sets MATCHES ";")  # only old machines run it, and it compiles a minute faster
+    set(${set}_motions -O1)
+    list(APPEND ${set}_options $<$<CONFIG:Release>:-O1>)
   endif()
 endforeach()
 # GCC 12's own header reads undefined registers in its unmasked intrinsics.
@@ -115,7 +106,7 @@ endif()
 # header would bring its own level with it.
 set(motion_units src/cpu/simd/motion/motions.cpp src/cpu/motion/simulate_own.cpp)
 set(room_level $<TARGET_PROPERTY:CAROM_MOTIONS>)
-set(motion_level $<IF:$<STREQUAL:${room_level},>,-O2,${room_level}>)
+set(motion_level $<IF:$<STREQUAL:${room_level},>,$<IF:$<BOOL:${CAROM_LIGHT}>,-O1,-O2>,${room_level}>)
 set_property(SOURCE ${motion_units} APPEND PROPERTY COMPILE_OPTIONS
   $<$<CONFIG:Release>:${motion_level}>)
 set_property(SOURCE ${motion_units} PROPERTY SKIP_PRECOMPILE_HEADERS ON)

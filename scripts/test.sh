@@ -6,6 +6,7 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+build=${CAROM_BUILD_DIR:-$root/build-test}  # lightly optimised: not the demo's
 
 # Without a GPU the CUDA code is compiled for one virtual architecture, without optimisation and with
 # calls instead of inlined functions: that shows that it compiles and links, in a minute instead of a
@@ -23,7 +24,7 @@ sys.exit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>
   libraries+=" python3-dev python3-venv"
 prepare -DCAROM_CUDA=AUTO ${architectures[@]+"${architectures[@]}"} -DCAROM_CUDA_ON_HOST=$on_host \
   -DCAROM_BUILD_TESTS=ON -DCAROM_BUILD_CLI=ON -DCAROM_BUILD_EXAMPLES=ON -DCAROM_UNITY=ON \
-  -DCAROM_LIGHT_SETS=ON
+  -DCAROM_LIGHT=ON
 # pip waits for the network while the compiler works.
 rm -rf "$build/python"
 CAROM_BUILD_DIR=$build "$root/scripts/test_python.sh" --environment >/dev/null 2>&1 &

@@ -176,12 +176,13 @@ def test_a_block_that_falls_onto_a_spring():
 
 
 def test_stability_of_the_command(command):
-    said = only(command("stability", "figure2", "--json"))
-    stance = stability.model("figure2")
-    found = stability.analyse(stance)
-    word = stability.StabilityVerdict(int(found.verdict[0])).name
-    assert word in json.dumps(said)
-    assert stability.verify(stance, found).all() == (word == "stable")
+    said = command("stability", "figure2", "--sweep", "mu1=0.2:1:3", "--sweep", "d=0.2:1.1:3", "--json")
+    friction, distance = np.meshgrid(np.linspace(0.2, 1.0, 3), np.linspace(0.2, 1.1, 3), indexing="ij")
+    stances = stability.model("figure2", mu1=friction.ravel(), d=distance.ravel())
+    found = stability.analyse(stances)
+    words = [stability.StabilityVerdict(int(verdict)).name for verdict in found.verdict]
+    assert [point["verdict"] for point in said["points"]] == words and len(set(words)) == 2
+    assert list(stability.verify(stances, found)) == [word == "stable" for word in words]
     tilts = np.linspace(-0.5, 0.5, 9)
     chart = stability.analyse(stability.model("figure2", alpha=tilts))
     assert len(chart.verdict) == 9 and sum(chart.verdicts().values()) == 9

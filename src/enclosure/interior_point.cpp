@@ -102,14 +102,18 @@ class Solver {
 
  private:
   bool factor() {
-    using Entry = Eigen::SparseMatrix<double, Eigen::RowMajor>::InnerIterator;
-    Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(x_.size(), x_.size());
+    const Eigen::Index n = x_.size();
+    Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(n, n);
+    // By pointers: Eigen's iterators over a row live in memory, which takes a third longer.
+    const int* const start = p_.rows.outerIndexPtr();
+    const int* const column = p_.rows.innerIndexPtr();
+    const double* const entry = p_.rows.valuePtr();
     for (Eigen::Index r = 0; r < p_.rows.rows(); ++r) {
       const double weight = multiplier_.row(r) / slack_.row(r);
-      for (Entry first(p_.rows, r); first; ++first) {
-        const double value = weight * first.value();
-        double* const column = normal.col(first.col()).data();
-        for (Entry other = first; other; ++other) column[other.col()] += value * other.value();
+      for (int i = start[r]; i < start[r + 1]; ++i) {
+        const double value = weight * entry[i];
+        double* const to = normal.data() + column[i] * n;
+        for (int j = i; j < start[r + 1]; ++j) to[column[j]] += value * entry[j];
       }
     }
     normal.diagonal() +=

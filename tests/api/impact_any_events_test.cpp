@@ -85,11 +85,11 @@ TEST(AnyImpactEvents, StayInTheBoundsOfRandomProblemsAndFillMoreThanSteps) {
     EXPECT_LE(result.summary[0].max_energy_ratio, 1.0) << trial;
     const Bounds inner = bounds_of(result.summary[0]);
     EnclosureSettings bounds;  // the closer ones take seconds of three contacts and more
-    bounds.closeness = problem.contacts <= 2 || trial < 8 ? 1 : 0;
+    bounds.closeness = problem.contacts <= 2 || trial < 4 ? 1 : 0;
     EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem, bounds))), 1e-9) << trial;
     if (trial % 10 != 0) continue;
     ImpactSettings steps;
-    steps.samples = 1 << 14;
+    steps.samples = 1 << 12;
     steps.step_size = 0.05 * stopping_impulse(problem).impulse;
     steps.max_steps = 100000;
     const ImpactSummary walked = followed(problem, steps).summary[0];

@@ -118,7 +118,7 @@ TEST_F(BitFlips, OfFilesWithoutAChecksumEndNoProcess) {
   const std::string bytes = whole.substr(0, whole.size() - kChecksumLine);
   const fs::path file = scratch_ / "damaged.h5";
   std::size_t read = 0, refused = 0;
-  flip(file, bytes, flips(500), [&](std::size_t) {
+  flip(file, bytes, flips(200), [&](std::size_t) {
     try {
       if (!io::Hdf5Reader::is_hdf5(file)) return;
       (void)contents(io::Hdf5Reader(file));

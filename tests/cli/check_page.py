@@ -2,6 +2,7 @@
 """Runs the checks of docs/howto/check_a_proof.md, word for word, on random problems of every kind.
 
     check_page.py CAROM PAGE [--problems N] [--seed S] [--kinds lp,qp,..] [--keep FOLDER] [--method M]
+    check_page.py CAROM PAGE --answers FILE    of a list of {"problem": a file's name, "answer": ..}
 
 The problems have small integers, exact and shifted by rounding, units of powers of two from 2^-20
 to 2^20, flat cones, singular matrices and repeated rows. Prints how many answers of each kind and
@@ -259,9 +260,17 @@ def main():
     parser.add_argument("--how", default="integers,units,near")
     parser.add_argument("--keep", help="folder for the first problems that the page rejects")
     parser.add_argument("--method")
+    parser.add_argument("--answers")
     given = parser.parse_args()
     checker, hows = Checker(given.page), given.how.split(",")
     rejected = 0
+    if given.answers:
+        for case in json.load(open(given.answers)):
+            complaint = checker.complaint(json.load(open(case["problem"])), case["answer"])
+            if complaint is not None:
+                rejected += 1
+                print(f"{case['problem']}: {complaint}")
+        sys.exit(1 if rejected else 0)
     for kind in given.kinds.split(","):
         draw = Draw(f"{given.seed} {kind}")
         problems = [KINDS[kind](draw, hows[i % len(hows)]) for i in range(given.problems)]
