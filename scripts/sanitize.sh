@@ -31,7 +31,11 @@ run() {
 
 for name in "$@"; do
   case $name in
-    address) sanitizers=address,undefined threads=1 ;;
+    # Without the checks of every pointer (null, alignment, object-size, vptr), which are a fifth of
+    # the compile time; the preset has them.
+    address) sanitizers=address,bounds,shift,integer-divide-by-zero,signed-integer-overflow,bool,enum
+      sanitizers+=,return,unreachable,pointer-overflow,nonnull-attribute,returns-nonnull-attribute
+      sanitizers+=,float-cast-overflow threads=1 ;;
     thread) sanitizers=thread threads=4 ;;
     *) die "unknown sanitizer $name: address or thread" ;;
   esac
