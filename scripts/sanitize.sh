@@ -44,7 +44,7 @@ for name in "$@"; do
     -DCMAKE_CXX_FLAGS_DEBUG="-O0" -DCAROM_UNITY=ON -DCAROM_NATIVE_ONLY=ON \
     -DCAROM_NATIVE_SET=generic -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
     ${compiler[@]+"${compiler[@]}"}
-  build_targets "Building the command with -fsanitize=$sanitizers" carom_command
+  build_targets "Building the command for the $name sanitizer" carom_command
   runs=0
   start=$SECONDS
   with="--threads $threads"
@@ -67,5 +67,5 @@ for name in "$@"; do
   run motion bar_on_steps_drop --samples 2 --duration 0.5 $with
   run motion "$root/examples/data/tumbling_hammer.json" --samples 2 --duration 0.5 $with --json
   run solve "$root/README.md"
-  say "$runs runs of the command under -fsanitize=$sanitizers: no finding ($((SECONDS - start)) s)"
+  say "$runs runs of the command under the $name sanitizer: no finding ($((SECONDS - start)) s)"
 done
