@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/json_notes.hpp"
 #include "cli/refusal.hpp"
 #include "io/data_set_notes.hpp"
 #include "io/hdf5_file.hpp"
-#include "io/json_notes.hpp"
 
 // docs/reference/files.md is written from the same lists as the attributes of the files:
 //   CAROM_RENEW=1 test_cli --gtest_filter=FilesPage.*
@@ -86,8 +86,8 @@ std::string row(std::initializer_list<std::string> cells) {
 std::string page() {
   std::string text = kIntroduction;
   std::string last;
-  const auto table = [&](std::span<const io::JsonNote> notes) {
-    for (const io::JsonNote& note : notes) {
+  const auto table = [&](std::span<const JsonNote> notes) {
+    for (const JsonNote& note : notes) {
       if (note.file != last) {
         last = note.file;
         const std::string title = last == "*" ? "every command" : "carom " + last;
@@ -96,7 +96,7 @@ std::string page() {
       text += row({"`" + std::string(note.key) + "`", note.shape, note.unit, note.meaning});
     }
   };
-  table(io::input_notes());
+  table(input_notes());
   text += kHdf5;
   for (const io::DataSetNote& note : io::data_set_notes()) {
     text += row({"`" + std::string(note.path) + "`", note.axes, note.unit, note.meaning});
@@ -105,7 +105,7 @@ std::string page() {
       "\n## JSON of --json\n\nOne object, or an array for several problems. A value that does not "
       "exist is null.\n";
   last.clear();
-  table(io::output_notes());
+  table(output_notes());
   return text;
 }
 
@@ -226,7 +226,7 @@ void collect(const json& value, const std::string& at, std::set<std::string>& fo
 TEST(FilesPage, EveryJsonKeyIsExplainedAndTheRestIsWritten) {
   const Scratch scratch;
   std::map<std::string, std::set<std::string>> explained;
-  for (const io::JsonNote& note : io::output_notes()) explained[note.file].insert(note.key);
+  for (const JsonNote& note : output_notes()) explained[note.file].insert(note.key);
   std::map<std::string, std::set<std::string>> found;
   for (std::vector<std::string> words : runs(scratch)) {
     words.emplace_back("--json");
@@ -262,7 +262,7 @@ TEST(FilesPage, KeysOfProblemFilesAreThoseThatAreRead) {
       known.insert(key);
     }
     std::set<std::string> explained;
-    for (const io::JsonNote& note : io::input_notes()) {
+    for (const JsonNote& note : input_notes()) {
       const std::string key = note.key;
       if (note.file == command && key.find('.') == std::string::npos) explained.insert(key);
     }

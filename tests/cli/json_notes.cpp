@@ -1,4 +1,4 @@
-#include "io/json_notes.hpp"
+#include "cli/json_notes.hpp"
 
 #include <iterator>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "io/fields.hpp"
 #include "run/cases.hpp"
 
-namespace carom::io {
+namespace carom::test {
 
 namespace {
 
@@ -545,7 +545,7 @@ const JsonNote kOutputs[] = {
 template <class Result>
 void add_described(std::vector<JsonNote>& notes, const std::string& file,
                    const std::string& prefix = {}) {
-  each_described<Result>([&](const Field& field, const Extents&) {
+  io::each_described<Result>([&](const Field& field, const Extents&) {
     if (*field.kind == '\0') return;
     const std::string key = prefix + field.name;
     auto place = notes.begin();
@@ -581,4 +581,4 @@ std::span<const JsonNote> output_notes() {
   return all;
 }
 
-}  // namespace carom::io
+}  // namespace carom::test

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-namespace carom::io {
+namespace carom::test {
 
 /// A key of the JSON files that carom reads or writes; docs/reference/files.md is made from these
 /// lists.
@@ -20,4 +20,4 @@ std::span<const JsonNote> input_notes();
 /// Documents of --json.
 std::span<const JsonNote> output_notes();
 
-}  // namespace carom::io
+}  // namespace carom::test
