@@ -22,6 +22,7 @@ from ._theory import (
     ImpactSteps, Pointedness, check_unique_step, decide_unique_step, pointedness, samples_for_epsilon_net, steps,
     termination_bound,
 )  # fmt: skip
+from .errors import InvalidInput
 from .problems import Model, Problems, given_problems, letters, model, models, one_problem
 
 __all__ = [
@@ -60,6 +61,15 @@ class ImpactEnclosure(Result):
     constraints: tuple[np.ndarray, ...]
     impossible_modes: np.ndarray
     invariant: str
+
+    def reason(self) -> str:
+        """Why the status is invalid_input: the first number of the problem that is refused. Empty for every other status."""
+        if self.status == EnclosureStatus.invalid_input:
+            try:
+                self.problem.validate()
+            except InvalidInput as error:
+                return str(error).replace(f" of problem {error.problem}", "", 1)  # there is only one
+        return ""
 
     def proves(self) -> bool:
         """Checks the invariant again, from only the problem, in exact arithmetic."""
@@ -105,6 +115,8 @@ class ImpactEnclosure(Result):
 
     def _summary(self) -> str:
         word = EnclosureStatus(self.status).name
+        if self.status == EnclosureStatus.invalid_input:
+            return f"{word}; {self.reason()}"
         return f"{word}, {len(self.modes)} possible modes, {len(self.impossible_modes)} impossible"
 
 

@@ -326,6 +326,15 @@ def test_enclosures_hold_the_samples_and_prove_themselves(command):
         found.never("C separating")
 
 
+def test_a_bad_problem_says_why_nothing_is_enclosed():
+    M, Jn, Jt, mu, v = arrays(3)
+    mu = mu.copy()
+    mu[1, 0] = -0.5
+    sets = impact.enclose(M, Jn, Jt, mu, v)
+    assert [one.reason() for one in sets] == ["", "friction[0] is -0.5: must be >= 0", ""]
+    assert repr(sets[1]) == "ImpactEnclosure(invalid_input; friction[0] is -0.5: must be >= 0)"
+
+
 def test_restitution_is_enclosed_by_its_law():
     (found,) = impact.enclose("rocking_block", restitution=(0.2, 0.5), friction=(0.3, 0.4), law="stronge")
     assert found.law == "stronge" and found.status == impact.EnclosureStatus.outer and found.proves()
