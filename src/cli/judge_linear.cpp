@@ -63,13 +63,15 @@ class LinearJudge {
       }
     }
     Numbers gap, value;
-    for (std::size_t j = 0; j < n_; ++j) value.push_back(lp_.cost[j] * x[j]);
-    for (const double term : value) gap.push_back(sign_ * term);
+    for (std::size_t j = 0; j < n_; ++j) {
+      gap.push_back(sign_ * lp_.cost[j] * x[j]);
+      append_product(value, lp_.cost[j], given[j]);
+    }
     append(gap, negated(least(signed_y, lp_.row_lower, lp_.row_upper)));
     append(gap, negated(least(costs, lp_.column_lower, lp_.column_upper)));
     const double rest = total(gap);
     if (!(rest == 0.0)) refute("the dual bound misses the objective of x by {}", rest);
-    require_objective(value, lp_.offset, given_.objective());
+    require_objective(value, given, lp_.cost, lp_.offset, given_.objective());
   }
 
   void infeasible() {

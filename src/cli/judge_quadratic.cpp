@@ -42,16 +42,12 @@ class QuadraticJudge {
     Numbers y = given_.take(cones_ ? "cone_dual" : "dual", m_);
     if (!cones_) y = negated(pressing(negated(y), qp_.lower, qp_.upper));
     double left = 0.0, asked = 0.0;
-    Numbers bends, given, value, slopes(n_);  // x_j P_jk x_k; x_j q_j and what the bounds pay
+    Numbers bends, given, slopes(n_);  // x_j P_jk x_k; x_j q_j and what the bounds pay
     for (std::size_t j = 0; j < n_; ++j) {
       Numbers gradient = p_.row_by(j, x);
       asked = std::max(asked, longest(j) * largest(gradient));
-      for (const double term : gradient) {
-        bends.push_back(x[j] * term);
-        value.push_back(0.5 * bends.back());
-      }
+      for (const double term : gradient) bends.push_back(x[j] * term);
       given.push_back(x[j] * qp_.vector[j]);
-      value.push_back(given.back());
       gradient.push_back(qp_.vector[j]);
       append(gradient, a_.column_by(j, y));
       slopes[j] = largest(gradient);
@@ -82,7 +78,21 @@ class QuadraticJudge {
     append(given, bends);
     const double rest = total(given);
     if (!(rest == 0.0)) refute("the multipliers' bound misses the objective of x by {}", rest);
-    require_objective(value, qp_.offset, given_.objective());
+    judge_objective(x);
+  }
+
+  void judge_objective(const Numbers& x) const {
+    Numbers value, slopes(n_);
+    for (std::size_t j = 0; j < n_; ++j) {
+      Numbers slope = {qp_.vector[j]};
+      for (std::size_t k = 0; k < n_; ++k) {
+        append_product(slope, p_.at(j, k), x[k]);
+        append_product(value, 0.5 * p_.at(j, k), x[k], x[j]);
+      }
+      append_product(value, qp_.vector[j], x[j]);
+      slopes[j] = exact_sum(slope);
+    }
+    require_objective(value, x, slopes, qp_.offset, given_.objective());
   }
 
   void infeasible() {
@@ -153,17 +163,9 @@ class QuadraticJudge {
 
   void nonconvex() {
     const Numbers& d = given_.take("direction", n_);
-    // products with what their roundings leave: the sum is exact
     Numbers terms;
     for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        const double left = d[i] * p_.at(i, j), rest = std::fma(d[i], p_.at(i, j), -left);
-        for (const double part : {left, rest}) {
-          const double whole = part * d[j];
-          terms.push_back(whole);
-          terms.push_back(std::fma(part, d[j], -whole));
-        }
-      }
+      for (std::size_t j = 0; j < n_; ++j) append_product(terms, d[i], p_.at(i, j), d[j]);
     }
     const double curve = exact_sum(terms);
     if (!(curve < 0.0)) refute("direction: d'P d is {}: must be < 0", curve);

@@ -97,6 +97,20 @@ inline Numbers products(const Numbers& a, const Numbers& b) {
   return terms;
 }
 
+/// a b without error: as two terms.
+inline void append_product(Numbers& terms, double a, double b) {
+  const double product = a * b;
+  terms.push_back(product);
+  terms.push_back(std::fma(a, b, -product));
+}
+
+/// a b c: as four.
+inline void append_product(Numbers& terms, double a, double b, double c) {
+  const double product = a * b;
+  append_product(terms, product, c);
+  append_product(terms, std::fma(a, b, -product), c);
+}
+
 inline void append(Numbers& terms, const Numbers& more) {
   terms.insert(terms.end(), more.begin(), more.end());
 }
@@ -241,12 +255,20 @@ class Given {
   bool objective_used_ = false;
 };
 
-inline void require_objective(Numbers terms, double offset, double said) {
-  terms.push_back(offset);
-  terms.push_back(-said);
-  if (total(terms) == 0.0) return;
-  terms.pop_back();
-  refute("objective is {}: x has {}", said, exact_sum(terms));
+/// said: of an x with the exact terms of `value` and the slopes of the objective. No more of it may
+/// be missing than rounding of x and of the sum explains.
+inline void require_objective(Numbers value, const Numbers& x, const Numbers& slopes, double offset,
+                              double said) {
+  constexpr double kOfValue = 1e-10;  // digits of a sum in doubles
+  const double own = exact_sum(value);
+  value.push_back(offset);
+  const double has = exact_sum(value);
+  value.push_back(-said);
+  const double rounding = 0x1p-53 * static_cast<double>(x.size() + 4);
+  const double room =
+      kOfValue * std::fabs(own) +
+      rounding * (sum_of_magnitudes(products(slopes, x)) + std::fabs(offset) + std::fabs(has));
+  if (!(std::fabs(exact_sum(value)) <= room)) refute("objective is {}: x has {}", said, has);
 }
 
 void judge(const run::LcpProblem& lcp, const std::string& status, Given& given);

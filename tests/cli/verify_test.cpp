@@ -228,6 +228,33 @@ TEST_F(Verify, MultipliersOfAbsentBoundsAreRefuted) {
   }
 }
 
+// x of 1e8 whose terms cancel: an objective that misses by 1e-8 of them was proven.
+TEST_F(Verify, ObjectivesAreExactButForRounding) {
+  const json box = {{"A", {{1.0, 0.0}, {0.0, 1.0}}}};
+  json qp = {{"kind", "qp"}, {"P", {{1.0, -1.0}, {-1.0, 1.0}}}, {"q", {0.0, 0.0}}, {"r", 0.25}};
+  json lp = {{"kind", "lp"}, {"c", {1.0, -1.0}}, {"col_lower", nullptr}, {"col_upper", nullptr}};
+  for (json* problem : {&qp, &lp}) {
+    problem->update(box);
+    const bool linear = problem == &lp;
+    for (const char* bound : {"lower", "upper"}) {
+      const std::string key = linear ? "row_" + std::string(bound) : std::string(1, bound[0]);
+      (*problem)[key] = {100000001.0, 100000000.0};
+    }
+    SCOPED_TRACE(problem->dump());
+    const std::string file = scratch_.file("far.json", problem->dump());
+    json document = json::parse(carom({"solve", file, "--json"}).out);
+    const double objective = linear ? 1.0 : 0.75;
+    EXPECT_EQ(document[0]["objective"], objective);
+    EXPECT_EQ(verified(document, {"--problem", file}).status, 0);
+    for (const double miss : {1e-6, -0.25, 1.0}) {
+      document[0]["objective"] = objective + miss;
+      const Outcome outcome = verified(document, {"--problem", file});
+      EXPECT_EQ(outcome.status, 1) << miss;
+      EXPECT_NE(outcome.out.find("objective is"), std::string::npos) << outcome.out;
+    }
+  }
+}
+
 // Walls that close by 1e-6: y of (1, 1 + 5e-9) has a z with y'(M z + q) > 0, at z_1 = 1000.
 TEST_F(Verify, ZerosOfABoxesProofAreAsSmallAsItsMargin) {
   const json problem = {{"kind", "boxed_lcp"},
