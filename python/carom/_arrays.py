@@ -38,6 +38,8 @@ def from_any(field: str, value: Any, dtype: Any = np.float64, strict: bool = Fal
         value = np.from_dlpack(value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise refuse(field, "masked numbers", "must not: fill them first", "has")
+    if hasattr(value, "toarray"):  # of SciPy: NumPy takes it for one object
+        raise refuse(field, "a sparse matrix", "must be dense: call .toarray()")
     try:
         array = np.asarray(value)
     except ValueError:  # rows of several lengths

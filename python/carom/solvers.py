@@ -62,7 +62,10 @@ class Decided(Proven):
 
     def decision(self, problem: int = 0) -> LcpDecision:
         """One problem's decision: message(), verify() and, if it is infeasible, its tree or its Farkas vector."""
-        p, status = range(len(self.status))[problem], Status(int(self.status[problem]))
+        count = len(self.status)
+        if not -count <= problem < count:
+            raise refuse("problem", str(problem), f"must be from {-count} to {count - 1}")
+        p, status = problem % count, Status(int(self.status[problem]))
         given = {
             name: value[0 if len(value) == 1 else p] for name, value in self.problem.items() if isinstance(value, np.ndarray)
         }

@@ -226,6 +226,24 @@ def test_readonly_and_masked_arrays():
         carom.solve_lcp(M, masked)
 
 
+def test_sparse_matrices_are_refused_by_name():
+    sparse = pytest.importorskip("scipy.sparse")
+    M, q = lcps(1)
+    for kind in (sparse.csc_matrix, sparse.coo_array):
+        with pytest.raises(carom.InvalidInput, match="sparse.*toarray") as refused:
+            carom.solve_lcp(kind(M[0]), q)
+        assert refused.value.field == "matrix"
+
+
+def test_a_decision_of_no_problem_is_refused_by_name():
+    found = carom.solve_lcp(*lcps(3))
+    assert found.decision(-1).verify() and found.decision(2).verify()
+    for problem in (99, 3, -4):
+        with pytest.raises(carom.InvalidInput, match="must be from -3 to 2") as refused:
+            found.decision(problem)
+        assert (refused.value.field, refused.value.value) == ("problem", problem)
+
+
 def test_check_and_info():
     done = subprocess.run([sys.executable, "-m", "carom", "check"], capture_output=True, text=True,
                           check=False)  # fmt: skip
