@@ -1,5 +1,6 @@
 #include <cmath>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,98 @@ TEST(DifferentiateCompliant, OnlyWhatIsWantedIsThere) {
         static_cast<void>(differentiate_compliant(batch, answer, of_velocity(1.0, 1.0), programme));
       }),
       {"law", "programme"});
+}
+
+/// Three joints in a plane's two directions, nearly or truly dependent: rows (1, 0), (1, 2^-15) and
+/// one that is their combination, which rounding alone would let seem independent.
+CompliantBatch plane_joints(const std::vector<double>& rates) {
+  CompliantProblem problem;
+  problem.velocities = 3;
+  problem.step_size = 0.01;
+  problem.mass_matrix = {1.3, 0.41, 0.2, 0.41, 0.9, -0.17, 0.2, -0.17, 0.7};
+  problem.force = {0.3, -1.0, 0.2};
+  problem.velocity = {0.2, 0.1, -0.3};
+  CompliantConstraint joints;
+  joints.type = CompliantConstraint::Type::bilateral;
+  joints.jacobian = {1.0, 0.0, 0.0, 1.0, 0x1.0p-15, 0.0, 0.37, 0.81, 0.0};
+  joints.jacobian_dot_v = rates;
+  joints.phi = {1e-3, -2e-3, 5e-4};
+  joints.stiffness = {1e3, 2e3, 7e2};
+  joints.damping = {10.0};
+  problem.constraints = {joints};
+  return make_batch(std::vector<CompliantProblem>{problem});
+}
+
+/// Of the inverse of M^-1's upper left part, which is a Schur complement of M.
+long double upper_left(const CompliantBatch& batch, int i, int j) {
+  const double* m = batch.mass_matrix.data();
+  return m[3 * i + j] - m[3 * i + 2] * (m[6 + j] / static_cast<long double>(m[8]));
+}
+
+/// D^-1 (x, y), D = G M^-1 G' of the first two rows, by substitution on both sides of that inverse.
+std::pair<double, double> over_first_two(const CompliantBatch& batch, long double x,
+                                         long double y) {
+  const long double e = 0x1.0p-15L, second = (y - x) / e;
+  const long double f = upper_left(batch, 0, 0) * x + upper_left(batch, 0, 1) * second;
+  const long double g = (upper_left(batch, 1, 0) * x + upper_left(batch, 1, 1) * second) / e;
+  return {static_cast<double>(f - g), static_cast<double>(g)};
+}
+
+TEST(DifferentiateCompliant, RoundingDoesNotMakeRowsIndependent) {
+  const CompliantBatch batch = plane_joints({0.0, 0.0, 0.0});
+  const CompliantResult answer = solve_compliant(batch);
+  CompliantCotangent cotangent;
+  cotangent.velocity = Buffer<double>::from(std::vector<double>{0.7, -0.4, 0.9});
+  const CompliantGradient gradient = differentiate_compliant(batch, answer, cotangent);
+  ASSERT_EQ(gradient.status.host()[0], Smoothness::smooth);
+  const auto rate = [&](int i) {
+    return 0.01 * batch.stiffness.host()[i] + batch.damping.host()[i];
+  };
+  const auto phi_share = [&](int i) { return gradient.phi.host()[i] / batch.stiffness.host()[i]; };
+  const auto [first, second] = over_first_two(batch, phi_share(0), phi_share(1));
+  const double hat[3] = {first, second, 0.0};
+  for (int i = 0; i < 3; ++i) {
+    const double expected = 0.01 * rate(i) * phi_share(i) + hat[i];
+    const double size = i == 2 ? std::fabs(expected) : std::fabs(second);
+    EXPECT_NEAR(gradient.jacobian_dot_v.host()[i], expected, 1e-6 * size) << i;
+  }
+  // The second row's share that is not the first's.
+  const long double e = 0x1.0p-15L, u = upper_left(batch, 1, 1), v = upper_left(batch, 0, 1);
+  const long double w = upper_left(batch, 0, 0), length = u * (u - 2.0L * e * v + e * e * w);
+  const auto inverse = static_cast<double>(length / (e * e * (u * w - v * v)));
+  EXPECT_NEAR(gradient.condition.host()[0], inverse, 1e-5 * inverse);
+}
+TEST(DifferentiateCompliant, MovingRowsThatNearlyDependAreThoseOfTheirForces) {
+  // m stands with K phi, so that a step with that phi and without m is the same.
+  const std::vector<double> rates = {0.1, 0.1 + 0x1.0p-14, 0.3};
+  const CompliantBatch batch = plane_joints(rates);
+  const CompliantResult answer = solve_compliant(batch);
+  ASSERT_EQ(answer.status.host()[0], Status::solved);
+  CompliantBatch pushed = plane_joints(rates);
+  const auto [first, second] = over_first_two(batch, rates[0], rates[1]);
+  pushed.phi.host()[0] += first / pushed.stiffness.host()[0];
+  pushed.phi.host()[1] += second / pushed.stiffness.host()[1];
+  CompliantSettings without;
+  without.centripetal = false;
+  const CompliantResult expected = solve_compliant(pushed, without);
+  ASSERT_EQ(expected.status.host()[0], Status::solved);
+  CompliantCotangent cotangent;
+  cotangent.velocity = Buffer<double>::from(std::vector<double>{0.7, -0.4, 0.9});
+  const std::vector<std::string> wanted = {"velocity", "phi", "jacobian_dot_v"};
+  const CompliantGradient g = differentiate_compliant(batch, answer, cotangent, {}, {}, wanted);
+  const CompliantGradient h =
+      differentiate_compliant(pushed, expected, cotangent, without, {}, wanted);
+  EXPECT_EQ(g.status.host()[0], Smoothness::smooth);
+  EXPECT_EQ(h.status.host()[0], Smoothness::smooth);
+  for (int j = 0; j < 3; ++j) {
+    const double v = expected.velocity.host()[j];
+    EXPECT_NEAR(answer.velocity.host()[j], v, 1e-6 * (1.0 + std::fabs(v))) << j;
+    EXPECT_NEAR(g.velocity.host()[j], h.velocity.host()[j], 1e-10) << j;
+    EXPECT_NEAR(g.phi.host()[j], h.phi.host()[j], 1e-10 * std::fabs(h.phi.host()[1])) << j;
+  }
+  // In G and M there is none, since the set of independent rows may jump.
+  const CompliantGradient all = differentiate_compliant(batch, answer, cotangent);
+  EXPECT_EQ(all.status.host()[0], Smoothness::undefined);
 }
 
 /// Contacts that stick, slide, open and touch, joints, rows that depend on each other, one problem

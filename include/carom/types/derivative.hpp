@@ -87,8 +87,8 @@ struct DerivativeReportArrays {
   Array<double> residual;   ///< of the adjoint or tangent equations, recomputed, row by row over
                             ///< the magnitudes of the row's terms; NaN where none were solved
   Array<double> margin;     ///< least gap of strict complementarity, each in its row's own unit
-  Array<double> condition;  ///< estimate in the 1-norm of the equations with rows and columns
-                            ///< of size one
+  Array<double> condition;  ///< of the equations, rows and columns of size 1, in the 1-norm: exact
+                            ///< for LCPs and steps of ten rows or less, else estimated
   Array<double> shift;      ///< what polishing moved, in the rows' own units
   Array<double> reach;      ///< largest step along the direction (a product from the left: down
                             ///< the gradient of what was asked) that keeps the modes to first

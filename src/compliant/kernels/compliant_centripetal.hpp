@@ -19,6 +19,32 @@ CAROM_INLINE double delassus_entry(const ConstraintRows& rows, const double* inv
 
 /// Least pivot of an independent row, relative to its own diagonal entry.
 inline constexpr double kIndependent = 1e-10;
+/// Of a row that is the sum of x_k times earlier rows (of length one) rounding leaves a pivot of
+/// some 1e-16 |x|^2 in place of zero.
+inline constexpr double kPivotRounding = 1e-14;
+/// |x_k|^2 is at most the inverse of the product of the earlier rows' pivots: no matter where that
+/// is larger.
+inline constexpr double kRegularKind = 1e-5;
+
+/// |x|^2 of row i as a combination of the rows before it that belong to its kind, all of length
+/// one, from Cholesky's factor: entry(j, k), which has room for x at (k, i); quotient(value, k): by
+/// that of the diagonal, zero at rows not picked; own(k): the square of a length.
+template <class V, class Belongs, class Entry, class Quotient, class Own>
+CAROM_INLINE V combination_size(int i, Belongs&& belongs, Entry&& entry, Quotient&& quotient,
+                                Own&& own) {
+  V size(0.0);
+  for (int k = i - 1; k >= 0; --k) {
+    if (!belongs(k)) continue;
+    V value = entry(i, k);
+    for (int j = k + 1; j < i; ++j) {
+      if (belongs(j)) value = fused(-entry(j, k), entry(j, i), value);
+    }
+    const V x = quotient(value, k);
+    entry(k, i) = x;
+    size = fused(x * x, own(k), size);
+  }
+  return size / own(i);
+}
 
 /// The kinds of rows that the paper gives a matrix M^ each: b, u, n, r, s.
 inline constexpr int kRowGroups = 5;
@@ -52,6 +78,7 @@ CAROM_INLINE void centripetal_force(const ConstraintRows& rows, const double* in
     if (!moves) continue;
     // Cholesky row by row; a row whose pivot vanishes depends on those before it.
     int count = 0;
+    double volume = 1.0;
     for (int i = 0; i < rows.count; ++i) {
       if (row_group(rows, i) != group) continue;
       if (count == rows.velocities) break;  // whatever a pivot of rounding errors says
@@ -67,7 +94,20 @@ CAROM_INLINE void centripetal_force(const ConstraintRows& rows, const double* in
         pivot = fused(-lower[k], lower[k], pivot);
         value = fused(-lower[k], out[picked[k]], value);
       }
-      if (!(pivot > kIndependent * diagonal)) continue;
+      double least = kIndependent;
+      if (volume < kRegularKind) {
+        const double size = combination_size<double>(
+            count, [](int) { return true; },
+            [&](int j, int k) -> double& { return scratch[static_cast<long>(j) * rows.count + k]; },
+            [&](double x, int k) { return x / scratch[static_cast<long>(k) * (rows.count + 1)]; },
+            [&](int k) {
+              return delassus_entry(rows, inverse_mass, k < count ? picked[k] : i,
+                                    k < count ? picked[k] : i);
+            });
+        least = larger(kPivotRounding * size, least);
+      }
+      if (!(pivot > least * diagonal)) continue;
+      volume *= pivot / diagonal;
       lower[count] = square_root(pivot);
       out[i] = value / lower[count];
       picked[count++] = i;

@@ -264,33 +264,45 @@ class CompliantPack {
     };
     for (int group = 0; group < kRowGroups; ++group) {
       V free(static_cast<double>(nv()));  // no more rows are independent, whatever rounding says
+      V volume(1.0);
+      const auto belongs = [&](int k) { return shape_.group[k] == group; };
       for (int i = 0; i < rows(); ++i) {
-        if (shape_.group[i] != group) continue;
-        V pivot = m_[at_.own + i];
+        if (!belongs(i)) continue;
+        const V own = m_[at_.own + i];
+        V pivot = own;
         V value = m_[at_.jacobian_dot_v + i];
         for (int k = 0; k < i; ++k) {
-          if (shape_.group[k] != group) continue;
+          if (!belongs(k)) continue;
           V sum = at(i, k);
           for (int j = 0; j < k; ++j) {
-            if (shape_.group[j] == group) sum = fused(-lower(i, j), lower(k, j), sum);
+            if (belongs(j)) sum = fused(-lower(i, j), lower(k, j), sum);
           }
           lower(i, k) = sum * lower(k, k);
           pivot = fused(-lower(i, k), lower(i, k), pivot);
           value = fused(-lower(i, k), out[k], value);
         }
-        const auto independent = (pivot > V(kIndependent) * m_[at_.own + i]) & (free > zero);
+        V least(kIndependent);
+        const auto steep = volume < V(kRegularKind);
+        if (any_of(steep)) {
+          const V size = combination_size<V>(
+              i, belongs, lower, [&](V x, int k) { return x * lower(k, k); },
+              [&](int k) { return m_[at_.own + k]; });
+          least = select(steep, larger(V(kPivotRounding) * size, least), least);
+        }
+        const auto independent = (pivot > least * own) & (free > zero);
+        volume = select(independent, volume * (pivot / own), volume);
         free = free - select(independent, V(1.0), zero);
         lower(i, i) = select(independent, V(1.0) / square_root(pivot), zero);
         for (int k = 0; k < i; ++k) {
-          if (shape_.group[k] == group) lower(i, k) = select(independent, lower(i, k), zero);
+          if (belongs(k)) lower(i, k) = select(independent, lower(i, k), zero);
         }
         out[i] = select(independent, value * lower(i, i), zero);
       }
       for (int k = rows() - 1; k >= 0; --k) {
-        if (shape_.group[k] != group) continue;
+        if (!belongs(k)) continue;
         V sum = out[k];
         for (int j = k + 1; j < rows(); ++j) {
-          if (shape_.group[j] == group) sum = fused(-lower(j, k), out[j], sum);
+          if (belongs(j)) sum = fused(-lower(j, k), out[j], sum);
         }
         out[k] = sum * lower(k, k);
       }

@@ -47,6 +47,13 @@ class StepDerivative {
   CAROM_HOST_DEVICE Mask adjoint(const StepCotangentView<V>& cotangent,
                                  const StepGradientView<V>& gradient, ReportOf<V>& report);
 
+  /// How far what is asked of the kinds is from rows that depend on each other counts, too.
+  CAROM_INLINE void count_kinds(bool rates, V& condition) const {
+    const Mask counts = rates ? moving_ | !moving_ : moving_;
+    if (!centripetal_ || (!rates && !moves_)) return;
+    condition = select(counts, larger(condition, steepest_), condition);
+  }
+
   /// Lanes where what `gradient` has arrays for has no derivative, after modes().
   CAROM_INLINE Mask refuses(const StepGradientView<V>& gradient) {
     return moment_refuses(gradient.jacobian_dot_v != nullptr,
@@ -71,6 +78,11 @@ class StepDerivative {
   static constexpr double kCreep = 1e-6;
   /// What polishing may have moved for the factors of before it to be refined to those after.
   static constexpr double kFactorsKept = 1e-9;
+  /// Share of the least pivot that rounding may move it by.
+  static constexpr double kUnsurePivot = 0.1;
+  /// The trace of a kind's inverse, rows of length one, from which on it is refined, and up to
+  /// which that settles; x of combination_size counts where it may be large.
+  static constexpr double kSteepKind = 1e5, kSteepestKind = 1e11;
 
   CAROM_INLINE V mass(int i, int j) const {
     return problem_.mass_matrix[static_cast<long>(i) * n_ + j];
@@ -175,14 +187,19 @@ class StepDerivative {
 
   CAROM_INLINE int kind_of(int i) const { return kernels::row_group(problem_.type, i); }
   CAROM_HOST_DEVICE void factor_kinds();
-  /// x := M^ x, kind by kind; zero at rows that depend on others of their kind.
-  CAROM_HOST_DEVICE void over_kinds(V* x) const;
+  /// x := M^ x, kind by kind; zero at rows that depend on others of their kind. pushed: M^-1 G'x.
+  CAROM_HOST_DEVICE void over_kinds(V* x, V* pushed);
+  /// The same without refinement.
+  CAROM_HOST_DEVICE void solve_kinds(V* x) const;
   /// M^-1 G'x of each kind's rows.
   CAROM_HOST_DEVICE void push_back(const V* x, V* to) const;
   /// Whether the derivative asks for what m does not have.
   CAROM_HOST_DEVICE Mask moment_refuses(bool rates, bool geometry);
   /// x := M^-1 x.
   CAROM_HOST_DEVICE void over_mass(V* x) const;
+  /// M^-1 of a right-hand side in about twice the precision; right(j, sum) adds the terms of j.
+  template <class Right>
+  CAROM_INLINE void long_over_mass(Right&& right, V* high, V* low) const;
   /// The same of some vectors, M full.
   template <int kVectors>
   CAROM_HOST_DEVICE void vectors_over_mass(V* const* x) const;
@@ -382,15 +399,18 @@ class StepDerivative {
   int doubtfuls_ = 0;
   int loose_ = 0;
   V margin_{0.0};
-  Mask doubted_{};              // lanes with a doubtful row
-  Mask slides_{};               // lanes where any contact slides
-  Mask creeps_{};               // lanes where one slips less than kCreep
-  Mask moving_{};               // lanes where m is not zero
-  Mask redundant_{};            // lanes where a kind has rows that depend on each other
-  bool moves_ = false;          // whether any lane moves
-  bool by_velocities_ = false;  // J is inverted through a matrix of their order
-  bool mixed_ = false;          // a kind has rows that exert nothing
-  bool kinds_known_ = false;    // whether the kinds are factored
+  Mask doubted_{};                        // lanes with a doubtful row
+  Mask slides_{};                         // lanes where any contact slides
+  Mask creeps_{};                         // lanes where one slips less than kCreep
+  Mask moving_{};                         // lanes where m is not zero
+  Mask redundant_{};                      // lanes where a kind has rows that depend on each other
+  Mask unsure_{};                         // lanes where rounding decides which rows do
+  Mask steep_[kernels::kRowGroups] = {};  // lanes where the kind's rows nearly do
+  V steepest_{1.0};                       // the largest such trace
+  bool moves_ = false;                    // whether any lane moves
+  bool by_velocities_ = false;            // J is inverted through a matrix of their order
+  bool mixed_ = false;                    // a kind has rows that exert nothing
+  bool kinds_known_ = false;              // whether the kinds are factored
 };
 
 }  // namespace carom::derivatives

@@ -507,24 +507,16 @@ CAROM_HOST_DEVICE void StepDerivative<V>::long_flow(Mask going, const V* low) {
   // v' - v = high + rest by M (v' - v) = h f + G'p.
   V* high = at_.lambda;
   V* rest = at_.lambda_other;
-  const auto missing = [&](int j, bool known) {
-    LongSum<V> sum;
-    sum.add_product(h_, problem_.force[j]);
-    for (int k = 0; k < count_; ++k) {
-      if (j < first(k) || j >= last(k)) continue;
-      sum.add_product(jacobian(k)[j], at_.impulse[k]);
-      sum.add_rest(jacobian(k)[j] * low[k]);
-    }
-    if (known && shape_.diagonal) sum.add_product(-problem_.mass_matrix[j], high[j]);
-    for (int l = 0; l < n_ && known && !shape_.diagonal; ++l) {
-      sum.add_product(-mass(j, l), high[l]);
-    }
-    return sum.value();
-  };
-  for (int j = 0; j < n_; ++j) high[j] = missing(j, false);
-  over_mass(high);
-  for (int j = 0; j < n_; ++j) rest[j] = missing(j, true);
-  over_mass(rest);
+  long_over_mass(
+      [&](int j, LongSum<V>& sum) {
+        sum.add_product(h_, problem_.force[j]);
+        for (int k = 0; k < count_; ++k) {
+          if (j < first(k) || j >= last(k)) continue;
+          sum.add_product(jacobian(k)[j], at_.impulse[k]);
+          sum.add_rest(jacobian(k)[j] * low[k]);
+        }
+      },
+      high, rest);
   for (int k = 0; k < count_; ++k) {
     const int i = row_[k];
     // (p + h (K phi + m)) / (h s)

@@ -56,6 +56,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::adjoint(
     for (int k = 0; k < count_; ++k) total[k] = at_.y[k];
   }
   write(cotangent, gradient, total, energy, pull);
+  count_kinds(gradient.jacobian_dot_v != nullptr, report.condition);
   if (rules_.reach) report.reach = smooth ? reach_down(gradient) : V(0.0);
   return good;
 }
@@ -114,6 +115,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::tangent(
   for (int k = 0; k < count_; ++k) {
     if (fine) out.force[row_[k]] = (at_.y[k] - dh * at_.impulse[k] / h_) / h_;
   }
+  count_kinds(d.jacobian_dot_v != nullptr, report.condition);
   if (fine && rules_.reach) report.reach = reach_along();
   return good;
 }
@@ -260,8 +262,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
   }
   if (moves_ || (centripetal_ && gradient.jacobian_dot_v != nullptr)) {
     for (int k = 0; k < count_; ++k) at_.turn[k] = -psi[k] * at_.per_rate[k];
-    over_kinds(at_.turn);
-    push_back(at_.turn, at_.along_turn);
+    over_kinds(at_.turn, at_.along_turn);
   }
   V* lambda = at_.lambda;
   for (int j = 0; j < n_; ++j) lambda[j] = pull[j];
@@ -435,7 +436,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::change_moment(const StepDirectionView<
     }
     at_.turn[k] = sum;
   }
-  over_kinds(at_.turn);
+  over_kinds(at_.turn, at_.along_turn);
 }
 
 template <class V>

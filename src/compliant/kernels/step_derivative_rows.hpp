@@ -92,8 +92,8 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
     factor_kinds();
     if (mixed_) good = good & !moving_;
     for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
-    over_kinds(at_.moment);
-    push_back(at_.moment, at_.along_moment);
+    over_kinds(at_.moment, at_.along_moment);
+    good = good & !(moving_ & unsure_);
   }
   for (int k = 0; k < count_; ++k) {
     at_.weight[k] = V(1.0) / w(k, k);
@@ -110,7 +110,8 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
   kinds_known_ = true;
   // A row that exerts nothing belongs to its kind all the same, and is not among these.
   mixed_ = false;
-  redundant_ = V(0.0) < V(0.0);
+  redundant_ = unsure_ = V(0.0) < V(0.0);
+  steepest_ = V(1.0);
   for (int i = 0, k = 0; i < shape_.rows; ++i) {
     if (k < count_ && row_[k] == i) {
       ++k;
@@ -122,7 +123,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
   int end = 0;
   for (int kind = 0; kind < kernels::kRowGroups; ++kind) {
     const int begin = end;
-    V taken = zero;
+    V taken = zero, volume = one, inverse = zero;
     for (int k = 0; k < count_; ++k) {
       if (kind_of(row_[k]) != kind) continue;
       const Mask open = taken < most;
@@ -142,20 +143,89 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
         lower[l] = select(at_.picked[l] > zero, sum * earlier[l], zero);
         pivot -= lower[l] * lower[l];
       }
-      const Mask picks = (pivot > V(kernels::kIndependent) * diagonal) & open;
+      V least(kernels::kIndependent), size(0.0);
+      const Mask steep = volume < V(kernels::kRegularKind);
+      if (any_of(steep)) {
+        const auto place = [&](int i) { return i < end ? independent_[i] : k; };
+        const auto entry = [&](int i, int l) -> V& {
+          return at_.hat[static_cast<long>(place(i)) * count_ + place(l)];
+        };
+        size = kernels::combination_size<V>(
+            end, [&](int i) { return i >= begin; }, entry,
+            [&](V x, int i) { return x * entry(i, i); },
+            [&](int i) { return coupling(place(i), place(i)); });
+        size = select(steep, size, zero);
+        least = larger(V(kernels::kPivotRounding) * size, least);
+      }
+      const V share = pivot / diagonal;
+      unsure_ = unsure_ | (open & (magnitude(share - least) <= V(kUnsurePivot) * least));
+      const Mask picks = (pivot > least * diagonal) & open;
       redundant_ = redundant_ | !picks;
       if (!any_of(picks)) continue;
+      volume = select(picks, volume * share, volume);
+      inverse += select(picks, (one + size) / share, zero);
       independent_[end++] = k;
       at_.picked[k] = select(picks, one, zero);
       taken += at_.picked[k];
       lower[k] = select(picks, one / square_root(select(picks, pivot, one)), zero);
     }
     kind_end_[kind] = end;
+    steepest_ = larger(steepest_, inverse);
+    steep_[kind] = inverse > V(kSteepKind);
+    unsure_ = unsure_ | (inverse > V(kSteepestKind));
   }
 }
 
 template <class V>
-CAROM_HOST_DEVICE void StepDerivative<V>::over_kinds(V* x) const {
+CAROM_HOST_DEVICE void StepDerivative<V>::over_kinds(V* x, V* pushed) {
+  const V zero(0.0);
+  V* given = at_.given;
+  V* rest = at_.rest;
+  for (int k = 0; k < count_; ++k) given[k] = x[k];
+  solve_kinds(x);
+  push_back(x, pushed);
+  Mask any = zero < zero;
+  for (const Mask& steep : steep_) any = any | steep;
+  if (!any_of(any)) return;
+  // Refined by what D x = given misses in twice the precision.
+  constexpr int kRounds = 2;
+  V* high = at_.inner;
+  V* low = at_.lambda_other;
+  for (int round = 0; round <= kRounds; ++round) {
+    for (int k = 0; k < count_; ++k) rest[k] = zero;
+    for (int kind = 0; kind < kernels::kRowGroups; ++kind) {
+      const Mask steep = steep_[kind];
+      if (!any_of(steep)) continue;
+      long_over_mass(
+          [&](int j, LongSum<V>& sum) {
+            for (int k = 0; k < count_; ++k) {
+              if (kind_of(row_[k]) != kind || j < first(k) || j >= last(k)) continue;
+              sum.add_product(jacobian(k)[j], x[k]);
+            }
+          },
+          high, low);
+      for (int j = 0; j < n_ && round == kRounds; ++j) {
+        V& to = pushed[kind * n_ + j];
+        to = select(steep, high[j], to);
+      }
+      for (int k = 0; k < count_ && round < kRounds; ++k) {
+        if (kind_of(row_[k]) != kind) continue;
+        LongSum<V> sum(given[k]);
+        for (int j = first(k); j < last(k); ++j) {
+          sum.add_product(-jacobian(k)[j], high[j]);
+          sum.add_rest(-(jacobian(k)[j] * low[j]));
+        }
+        rest[k] = select(steep, sum.value(), zero);
+      }
+    }
+    if (round == kRounds) break;
+    solve_kinds(rest);
+    for (int k = 0; k < count_; ++k) x[k] += rest[k];
+  }
+}
+
+template <class V>
+CAROM_HOST_DEVICE void StepDerivative<V>::solve_kinds(V* x) const {
   const V zero(0.0);
   for (int k = 0; k < count_; ++k) x[k] = select(at_.picked[k] > zero, x[k], zero);
   for (int kind = 0, begin = 0; kind < kernels::kRowGroups; begin = kind_end_[kind++]) {
@@ -197,7 +267,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::moment_ref
   if (!centripetal_ || (!rates && !moves_)) return no;
   if (!moves_) factor_kinds();
   const Mask asked = rates ? !no : moving_;
-  Mask refused = mixed_ ? asked : no;
+  Mask refused = mixed_ ? asked : asked & unsure_;
   if (geometry && !shape_.fixed_kinds) refused = refused | (moving_ & redundant_);
   return refused;
 }
@@ -209,6 +279,24 @@ CAROM_HOST_DEVICE void StepDerivative<V>::over_mass(V* x) const {
     return;
   }
   vectors_over_mass<1>(&x);
+}
+
+template <class V>
+template <class Right>
+CAROM_INLINE void StepDerivative<V>::long_over_mass(Right&& right, V* high, V* low) const {
+  const auto missing = [&](int j, bool known) {
+    LongSum<V> sum;
+    right(j, sum);
+    if (known && shape_.diagonal) sum.add_product(-problem_.mass_matrix[j], high[j]);
+    for (int l = 0; l < n_ && known && !shape_.diagonal; ++l) {
+      sum.add_product(-mass(j, l), high[l]);
+    }
+    return sum.value();
+  };
+  for (int j = 0; j < n_; ++j) high[j] = missing(j, false);
+  over_mass(high);
+  for (int j = 0; j < n_; ++j) low[j] = missing(j, true);
+  over_mass(low);
 }
 
 template <class V>

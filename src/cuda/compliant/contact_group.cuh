@@ -270,9 +270,11 @@ class ContactGroup : public NewtonGroup {
     if (wanted && contact_ < 3) {
       double lower[kContacts][kContacts];
       double out[kContacts];
+      double volume = 1.0;
+      const auto own = [&](int i) { return at_.own[3 * i + contact_]; };
       for (int i = 0; i < kContacts; ++i) {
         const int at = 3 * i + contact_;
-        double pivot = at_.own[at];
+        double pivot = own(i);
         double value = rows.jacobian_dot_v(at);
         for (int k = 0; k < i; ++k) {
           double sum = w(at, 3 * k + contact_);
@@ -281,7 +283,15 @@ class ContactGroup : public NewtonGroup {
           pivot = kernels::fused(-lower[i][k], lower[i][k], pivot);
           value = kernels::fused(-lower[i][k], out[k], value);
         }
-        const bool independent = pivot > kernels::kIndependent * at_.own[at];
+        double least = kernels::kIndependent;
+        if (volume < kernels::kRegularKind) {
+          const double size = kernels::combination_size<double>(
+              i, [](int) { return true; }, [&](int j, int k) -> double& { return lower[j][k]; },
+              [&](double x, int k) { return x * lower[k][k]; }, own);
+          least = kernels::larger(kernels::kPivotRounding * size, least);
+        }
+        const bool independent = pivot > least * own(i);
+        if (independent) volume *= pivot / own(i);
         lower[i][i] = independent ? 1.0 / kernels::square_root(pivot) : 0.0;
         for (int k = 0; k < i; ++k) lower[i][k] = independent ? lower[i][k] : 0.0;
         out[i] = independent ? value * lower[i][i] : 0.0;
