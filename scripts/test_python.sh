@@ -53,7 +53,8 @@ run_quietly "Installing the wheel" "${pip[@]}" install --no-deps "$work"/carom-*
 
 start=$SECONDS
 set +e
-(cd "$work" && CAROM=$build/bin/carom "$venv/bin/python" -m pytest -q -n "$jobs" -p no:cacheprovider \
+# As many processes as cores already: threads of NumPy's BLAS would only wait for each other.
+(cd "$work" && CAROM=$build/bin/carom OPENBLAS_NUM_THREADS=1 "$venv/bin/python" -m pytest -q -n "$jobs" -p no:cacheprovider \
   --junitxml="$work/report.xml" "$root/python/tests") >"$work/tests.log" 2>&1
 status=$?
 set -e

@@ -25,9 +25,8 @@ def mypy(tmp_path_factory):
     return check
 
 
-@pytest.mark.parametrize("version", ["3.10", "{}.{}".format(*sys.version_info)])
-def test_the_package_is_strictly_typed(mypy, version):
-    done = mypy("--python-version", version, "-p", "carom")
+def test_the_package_is_strictly_typed(mypy):
+    done = mypy("--python-version", "3.10", "-p", "carom")  # the oldest that is supported
     assert done.returncode == 0, done.stdout
 
 

@@ -67,7 +67,7 @@ TEST(AnyImpactEvents, StayInTheBoundsOfTheModelsAndFillMoreThanSteps) {
     EXPECT_LE(test::excess(inner, bounds_of(enclose_impact(problem, bounds))), 1e-9) << name;
     // Algorithm 1 with a fiftieth of the impulse that stops it leaves the set by little, if at all.
     ImpactSettings steps;
-    steps.samples = 1 << 14;
+    steps.samples = 1 << 12;
     steps.step_size = 0.02;
     steps.max_steps = 100000;
     const ImpactSummary walked = followed(problem, steps).summary[0];
@@ -77,7 +77,7 @@ TEST(AnyImpactEvents, StayInTheBoundsOfTheModelsAndFillMoreThanSteps) {
 
 TEST(AnyImpactEvents, StayInTheBoundsOfRandomProblemsAndFillMoreThanSteps) {
   Generator random(606);
-  for (int trial = 0; trial < 200; ++trial) {
+  for (int trial = 0; trial < 80; ++trial) {
     const ImpactProblem problem = random_spatial(random, 1 + trial % 4);
     const ImpactResult result = followed(problem, events(1024));
     EXPECT_GE(result.summary[0].terminated, 1023) << trial;

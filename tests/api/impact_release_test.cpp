@@ -154,7 +154,7 @@ TEST(Release, HasTheSupportFunctionOfTheEventsAsTheStepVanishes) {
     };
     const Values few_steps = of(ImpactMethod::lcp, 64), steps = of(ImpactMethod::lcp, 4096);
     const Values few_events = of(ImpactMethod::events, 64);
-    const Values all_events = of(ImpactMethod::events, 1 << 15);
+    const Values all_events = of(ImpactMethod::events, 1 << 14);
     double largest = 0.0;
     for (std::size_t k = 0; k < directions.size(); k += 2) {
       largest = std::max(largest, all_events[k] + all_events[k + 1]);

@@ -33,7 +33,7 @@ ImpactProblem redundant(Generator& random, int k) {
 TEST(SelfStress, LeavesNoSampleOfRedundantContactsUnfinished) {
   Generator random(77);
   std::int64_t failed = 0, unfinished = 0;
-  for (int k = 0; k < 1500; ++k) {
+  for (int k = 0; k < 600; ++k) {
     const ImpactProblem problem = redundant(random, k);
     const ImpactSummary summary = followed(problem, events(100)).summary[0];
     failed += summary.failed;

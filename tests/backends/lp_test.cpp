@@ -353,7 +353,10 @@ TEST(LpDegenerate, ConesEndAtZeroOrTheirBox) {
     for (int p = 0; p < 60; ++p) problems.push_back(test::random_cone_lp(random, rows, columns));
     const LpBatch batch = batch_of(problems);
     const LpResult result = solve_lp(batch, {}, Backend::cpu);
-    test::expect_identical(emulation::solve_lp(batch, {}, nullptr, true), result);
+    // The lanes of a warp one after the other take a second a problem of 129 rows.
+    const LpBatch few = batch_of({problems.begin(), problems.begin() + 6});
+    test::expect_identical(emulation::solve_lp(few, {}, nullptr, true),
+                           solve_lp(few, {}, Backend::cpu));
     for (std::size_t p = 0; p < problems.size(); ++p) {
       SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", " +
                    std::to_string(p));
