@@ -37,7 +37,7 @@ def _file_a_part(
 
 
 def _npz(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
-    def write(beside: pathlib.Path) -> None:
+    def write(temporary: pathlib.Path) -> None:
         arrays: dict[str, Any] = {}
         for name, column in columns.items():
             name = name.replace("/", ".")
@@ -46,7 +46,7 @@ def _npz(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
                 arrays[f"{name}.end"] = np.cumsum([len(row) for row in column])
             else:
                 arrays[name] = column
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             np.savez(file, **arrays)
 
     return write
@@ -73,7 +73,7 @@ def _table(columns: Mapping[str, np.ndarray]) -> Any:
 
 def _parquet(columns: Mapping[str, np.ndarray]) -> Callable[[pathlib.Path], None]:
     table = _table(columns)
-    return lambda beside: _pyarrow().parquet.write_table(table, beside)
+    return lambda temporary: _pyarrow().parquet.write_table(table, temporary)
 
 
 def _zarr(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
@@ -139,7 +139,7 @@ def _lerobot(store: Store, manifest: Manifest, out: pathlib.Path) -> None:
     whole = {name: column.reshape(len(column)) if column[0].size == 1 else column for name, column in whole.items()}
 
     def write(path: str, table: Any) -> None:
-        write_whole(out / path, lambda beside: pyarrow.parquet.write_table(table, beside))
+        write_whole(out / path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
 
     task = f"{spec['name']}: {scenario.name}"
     write("data/chunk-000/file-000.parquet", _table(whole))

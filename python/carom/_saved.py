@@ -46,8 +46,8 @@ def save(result: Any, path: Any) -> None:
     """Writes a result to an HDF5 file, whole or not at all."""
     h5py = _parts.need_h5py()
 
-    def write(beside: pathlib.Path) -> None:
-        with h5py.File(beside, "w") as file:
+    def write(temporary: pathlib.Path) -> None:
+        with h5py.File(temporary, "w") as file:
             file.attrs["schema"] = SCHEMA
             _write(file, "result", result)
 

@@ -1,6 +1,6 @@
 """Cone problems with semidefinite matrices, for CVXPY, as programs of solve_sdp: minimise x'P x / 2 + q'x over b - A x
 in a product of zero, nonnegative, second-order and semidefinite cones. Matrices are lower triangles, column by column, with
-sqrt(2) beside the diagonal."""
+sqrt(2) off the diagonal."""
 
 from __future__ import annotations
 

@@ -23,15 +23,15 @@ def write_whole(path: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> Non
     for last in (False, False, True):
         # host and process do not name one writer: containers may share both, threads do
         writer = f"{socket.gethostname()}.{os.getpid()}.{os.urandom(4).hex()}"
-        beside = path.with_name(f".{path.name}.{writer}.tmp")
+        temporary = path.with_name(f".{path.name}.{writer}.tmp")
         try:
-            write(beside)
-            with open(beside, "rb+") as file:
+            write(temporary)
+            with open(temporary, "rb+") as file:
                 os.fsync(file.fileno())
-            os.replace(beside, path)
+            os.replace(temporary, path)
             break
         except BaseException as error:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             # another process that finishes the dataset may have taken it for an orphan
             if last or not isinstance(error, FileNotFoundError):
                 raise

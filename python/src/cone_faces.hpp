@@ -6,7 +6,7 @@
 #include <vector>
 
 /// What cone programs without interior claim, judged anew in long double: each row, column and cone
-/// beside the terms of its own sums. Shares no code with what it judges.
+/// relative to the terms of its own sums. Shares no code with what it judges.
 namespace carom::python {
 
 /// Rows 0.. of A between lower and upper, then those of C in second-order cones of these sizes.

@@ -243,8 +243,8 @@ std::string net_lines(const run::ImpactRun& run) {
   return text;
 }
 
-// Contacts that slide hard against friction may jam: the simultaneous model then has outcomes
-// beside the one in which nothing happens.
+// Contacts that slide hard against friction may jam: the simultaneous model then has more
+// outcomes than the one in which nothing happens.
 constexpr const char* kJams =
     "  the other simultaneous outcomes are jams: the model's conditions also allow impulses\n"
     "  that come only from sliding friction\n";

@@ -49,7 +49,7 @@ void judge_infeasible(const BoxedLcpProblem& problem, Given& given) {
       least_terms.push_back(pull * bound);
     }
   }
-  const double rounding = beside(least_terms, "farkas'(M x + q) in the box");
+  const double rounding = zero_for_margin(least_terms, "farkas'(M x + q) in the box");
   for (const std::size_t j : zeros) {
     const double pull = total(pulls[j], rounding);
     if (pull != 0.0) refute("entry {} of M'farkas is {}: x[{}] has no bound", j, pull, j);

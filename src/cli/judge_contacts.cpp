@@ -17,7 +17,7 @@ void judge_infeasible(const LcpProblem& lcp, Given& given) {
   const std::size_t n = lcp.vector.size();
   const MatrixView matrix{lcp.matrix, n, n};
   const Numbers& y = given.take("farkas", n);
-  const double zero = beside(products(lcp.vector, y), "q'farkas");
+  const double zero = zero_for_margin(products(lcp.vector, y), "q'farkas");
   for (std::size_t i = 0; i < n; ++i) {
     if (y[i] < 0.0) refute("farkas[{}] is {}: must be >= 0", i, y[i]);
     if (const double sum = total(matrix.column_by(i, y), zero); sum > 0.0) {

@@ -103,7 +103,7 @@ class LinearJudge {
     require_rows(x);
     Numbers fall = products(lp_.cost, r);
     for (double& term : fall) term *= sign_;
-    const double zero = beside(fall, "the objective's fall along the ray");
+    const double zero = zero_for_margin(fall, "the objective's fall along the ray");
     for (std::size_t j = 0; j < n_; ++j) {
       require_within({x[j]}, lp_.column_lower[j], lp_.column_upper[j], 0.0,
                      fmt::format("point[{}]", j));

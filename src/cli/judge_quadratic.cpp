@@ -99,7 +99,7 @@ class QuadraticJudge {
     if (!cones_ && !given_.has("farkas") && crossed(qp_.lower, qp_.upper)) return;
     const Numbers& y = given_.take("farkas", m_);
     if (cones_) {
-      const double zero = beside(products(qp_.cone_vector, y), "b'farkas");
+      const double zero = zero_for_margin(products(qp_.cone_vector, y), "b'farkas");
       require_vanishes(y, "farkas", zero);
       require_dual(y, "farkas", zero);
       return;
@@ -135,7 +135,7 @@ class QuadraticJudge {
         for (const double term : p_.row_by(i, x)) fall.push_back(r[i] * term);
       }
     }
-    const double zero = beside(fall, "the objective's fall along the ray");
+    const double zero = zero_for_margin(fall, "the objective's fall along the ray");
     require_ray(x, r, zero);
     if (const double rest = total(curve, zero); rest != 0.0) {
       refute("ray'P ray is {}: must be 0", rest);
@@ -203,8 +203,9 @@ class QuadraticJudge {
     }
     return y;
   }
-  /// What y may be beside the dual cones: no sum of P x + q + A'y, whose largest terms are slopes,
-  /// nor that of the objective, whose largest is value, feels it.
+  /// How far y may lie outside the dual cones: so little that it is lost in the rounding of the
+  /// sums P x + q + A'y, whose largest terms are slopes, and of the objective, whose largest is
+  /// value.
   [[nodiscard]] Numbers felt(const Numbers& y, const Numbers& slopes, double value) const {
     Numbers room(m_, largest(y));
     for (std::size_t i = 0; i < m_; ++i) {

@@ -51,7 +51,7 @@ inline double sum_of_magnitudes(Numbers terms) {
 
 /// The rounding up to which the zeros of a proof count as such, whose margin these terms add to:
 /// one far below its terms needs zeros that are as much nearer.
-inline double beside(const Numbers& margin, const char* what) {
+inline double zero_for_margin(const Numbers& margin, const char* what) {
   constexpr double kLeastMargin = 1e-13, kOfMargin = 1e-6;
   const double sum = exact_sum(margin);
   if (!(sum < -kLeastMargin * sum_of_magnitudes(margin))) {

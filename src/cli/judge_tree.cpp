@@ -116,7 +116,7 @@ class Leaf {
         most.push_back(pull * end);
       }
     }
-    const double zero = beside(most, what.c_str());
+    const double zero = zero_for_margin(most, what.c_str());
     for (const std::size_t k : endless) {
       const double pull = total(pulls[k], zero);
       if (pull == 0.0) continue;
@@ -126,7 +126,7 @@ class Leaf {
       }
       most.push_back(std::fabs(pull) * bound);
     }
-    beside(most, what.c_str());
+    zero_for_margin(most, what.c_str());
   }
 
  private:

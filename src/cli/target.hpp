@@ -80,8 +80,8 @@ void refuse_overrides(const TargetOptions& options);
 /// The place that --problem names among `count`. Errors: InvalidInput.
 std::size_t chosen_problem(const TargetOptions& options, std::size_t count);
 
-/// The tasks of a file, read(), of which --problem takes one. Errors: InvalidInput; a target that
-/// is no file is refused beside the names of the built-in ones.
+/// The tasks of a file, read(), of which --problem takes one. Errors: InvalidInput; the message
+/// for a target that is no file lists the built-in ones.
 template <class Known, class Read>
 auto tasks_of_file(const TargetOptions& options, const Known& known, const char* word, Read&& read)
     -> decltype(read()) {

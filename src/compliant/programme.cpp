@@ -133,8 +133,8 @@ void hand_out(const CompliantBatch& batch, std::int64_t problem, const VectorXd&
 
 /// Variables w in which a programme is posed, p = shift + turn w. Without tangents w = p. With them
 /// beta of (99) and p across it become coordinates, whose objective is then made |w|^2: eliminated
-/// as in (181) beta weighs (eta D)^2, 1e12 with the paper's dampers, beside which a relative
-/// residual says nothing of zeta |n|^2.
+/// as in (181) beta weighs (eta D)^2, 1e12 with the paper's dampers, and a residual
+/// relative to that says nothing of zeta |n|^2.
 struct Posed {
   MatrixXd turn;
   VectorXd shift;

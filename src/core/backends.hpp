@@ -24,7 +24,7 @@ std::string_view instruction_set();
 /// The instruction sets that this build has code for, narrowest first; this machine need not run
 /// all of them.
 std::span<const std::string_view> compiled_instruction_sets();
-/// Gives the code that rooms beside cpu need of the host (impact/mode_table.hpp,
+/// Registers the host code that other libraries than cpu call (impact/mode_table.hpp,
 /// motion/first_impact.hpp).
 void provide_host_code();
 }  // namespace cpu

@@ -7,8 +7,8 @@
 #include "enclosure/faces.hpp"
 #include "enclosure/rounded_impact.hpp"
 
-/// Stores of impulses (Poisson's law), or of speeds (Newton's), as coordinates beside contact
-/// velocities: their rates are constant in cones, so that polyhedra follow them as well.
+/// Stores of impulses (Poisson's law), or of speeds (Newton's), as coordinates in addition to
+/// contact velocities: their rates are constant in cones, so that polyhedra follow them as well.
 namespace carom::enclosure {
 
 /// Contacts whose stores are coordinates of polyhedra; none where no polyhedra follow the problem's

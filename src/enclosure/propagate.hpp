@@ -42,7 +42,7 @@ std::vector<P> clipped(int k, int sign, const std::vector<P>& points, const Cros
   return result;
 }
 
-/// Where points lie beside a contact's zeros.
+/// On which sides of a contact's zeros points lie.
 struct ContactSides {
   Side normal = Side::zero, tangent = Side::zero;
   Side guard = Side::zero;   ///< of speeds: the row that tells faces of this normal velocity

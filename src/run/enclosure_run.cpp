@@ -19,8 +19,8 @@ ImpactSamples samples_of(const ImpactRun& run) {
   return samples;
 }
 
-/// Kept samples beside the enclosure, and samples of events: these or, where the run has none,
-/// others of the same seed.
+/// Compares stored samples, and samples of events, with the enclosure; where the run has no events,
+/// it follows some of the same seed.
 void compare(ImpactRun& run, int threads) {
   EnclosedRun& enclosed = *run.enclosure;
   if (run.rows.count > 0) {

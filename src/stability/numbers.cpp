@@ -13,10 +13,10 @@ namespace {
 
 /// Largest size of a number: sums and products of eight of them stay finite.
 constexpr double kLargest = 1e30;
-/// Contacts nearer than this to each other, beside their distance from the centre of mass and the
-/// radius of gyration, are one.
+/// Contacts nearer than this to each other, relative to their distance from the centre of mass and
+/// to the radius of gyration, are one.
 constexpr double kCoincident = 1e-9;
-/// Least angle between two normals' planes of motion: |N1 x N2| beside |N1| |N2|.
+/// Least angle between two normals' planes of motion: |N1 x N2| relative to |N1| |N2|.
 constexpr double kParallel = 1e-9;
 
 bool within(double value) { return std::fabs(value) <= kLargest; }

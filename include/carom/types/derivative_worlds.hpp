@@ -19,8 +19,8 @@ struct WorldsCotangent {
 struct WorldsDirection {
   std::vector<double> parameters;  ///< in the scenario's order, [worlds, count]
   std::vector<double> step_size;   ///< [worlds]
-  std::vector<double> position;    ///< of q at the start, beside what parameters do, [worlds, nq]
-  std::vector<double> velocity;    ///< of v at the start, likewise, [worlds, nv]
+  std::vector<double> position;  ///< of q at the start, besides the parameters' part, [worlds, nq]
+  std::vector<double> velocity;  ///< of v at the start, likewise, [worlds, nv]
 };
 
 /// What a derivative of a run says of itself.

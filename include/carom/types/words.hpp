@@ -12,7 +12,7 @@ struct Word {
   std::string_view word;
 };
 
-/// The words of an enumeration, in the order in which messages list them; each stands beside its
+/// The words of an enumeration, in the order in which messages list them; each is defined with its
 /// enumeration. Options of the command, texts and codes of files, and messages come from them.
 template <class Enum>
 inline constexpr std::array<Word<Enum>, 0> words{};

@@ -5,8 +5,8 @@
 /// Newton's equations of one contact and the inverse of their block.
 namespace carom::kernels {
 
-/// Row of the Newton matrix: gain times W's rows of the contact, what stands on the diagonal
-/// block beside it, and the right-hand side.
+/// Row of the Newton matrix: gain times W's rows of the contact, what the diagonal
+/// block has in addition, and the right-hand side.
 template <class V>
 struct NewtonRow {
   V gain[3];

@@ -85,7 +85,7 @@ struct EventModeArrays {
 /// What the samples of a problem put their work by in.
 enum class StoreKind : std::uint8_t {
   none,    ///< inelastic, with a number for friction
-  planar,  ///< OnePlanarStores, beside a table of modes
+  planar,  ///< OnePlanarStores, with a table of modes
   any,     ///< ContactStores; ReleaseTrajectory's own by steps
 };
 

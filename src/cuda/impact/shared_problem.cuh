@@ -34,7 +34,7 @@ __device__ __forceinline__ kernels::ImpactProblemView share(const kernels::Impac
   view.friction = take(from.friction, m);
   view.velocity = take(from.velocity, nv);
   view.contact_velocity = take(from.contact_velocity, rows);
-  if (with_table) {  // and never beside it, so that the compiler knows where it reads
+  if (with_table) {  // and from nowhere else, so that the compiler knows where it reads
     const int count = from.table.count;
     const int others = count > 0 ? from.table.first[count] : 0;
     view.table.numbers = take(

@@ -111,9 +111,9 @@ class PackedEventModes : public EventSystem<Isa, 3, Most, true> {
     const Pack another = rest - others * rounded_down(rest / others) + Pack(1.0);
     const Mask even = rest - two * rounded_down(rest * half) <= none;
     const Pack j = packs_.slips.index(state);
-    const Pack beside = packs_.slips.sector(select(even, j, packs_.slips.after(j)));
+    const Pack neighbour = packs_.slips.sector(select(even, j, packs_.slips.after(j)));
     const Mask rays = packs_.slips.is_ray(state), still = packs_.slips.is_none(state);
-    const Pack chosen = select(odd & still, another, select(odd & rays, beside, state));
+    const Pack chosen = select(odd & still, another, select(odd & rays, neighbour, state));
     choice = select(able, chosen, choice);
   }
   /// EventSearchRules::hash.

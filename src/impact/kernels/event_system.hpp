@@ -212,7 +212,7 @@ class EventSystem {
 /// Whether none of the contacts that may push, all at u = 0, can push at all. Impulses n, t
 /// of contacts that are held or pushed in full would take n . rate_n <= 0. That is n . A_nn n + n .
 /// A_nt t, at least n . B n with B_ij = A_nn,ij - mu_j |A_nt,ij|, which is positive for all n >= 0
-/// if B less its positive entries beside the diagonal, or B itself, is positive definite.
+/// if B less its positive entries off the diagonal, or B itself, is positive definite.
 template <class Isa, int Dim, int Most, bool Split>
 CAROM_INLINE bool EventSystem<Isa, Dim, Most, Split>::rest() const {
   int able[Most], count = 0;

@@ -26,7 +26,7 @@ CAROM_HOST_DEVICE constexpr int mode_group(int columns) { return columns <= 9 ? 
 struct ModeTableView {
   int count = 0;                    ///< entries
   bool mixed = false;               ///< some steps have several v': draw among the entries
-  double beside = 0.0;              ///< share of such a problem's steps that is left to the path
+  double path_share = 0.0;          ///< share of such a problem's steps that is left to the path
   const int* first = nullptr;       ///< [count + 1]: entry e has rest[first[e]..first[e + 1]]
   const double* numbers = nullptr;  ///< the arrays below, one after the other
 
@@ -108,7 +108,7 @@ CAROM_INLINE auto find_mode(const ModeTableView& table, int rows, int m, const V
   const double* rest = table.rest(rows, columns);
   using Mask = decltype(lowest < none);
   // Below every key: no entry is asked.
-  V best = table.mixed ? select(number < V(table.beside), V(-1.0), none) : none;
+  V best = table.mixed ? select(number < V(table.path_share), V(-1.0), none) : none;
   for (int i = 0; i < rows; ++i) impulse[i] = V(0.0);
   const int block = mode_block(columns);
   const int group = mode_group(columns);
@@ -155,7 +155,7 @@ CAROM_INLINE bool find_mode_by(const Lanes& lanes, const ModeTableView& table, i
   const int columns = rows + m;
   const double lowest = mode_floor(columns, z);
   const double number = table.mixed ? mode_number(table.mix(), columns, z) : 0.0;
-  if (table.mixed && number < table.beside) return false;
+  if (table.mixed && number < table.path_share) return false;
   const double* screens = table.screens(columns);
   const double* rest = table.rest(rows, columns);
   const ArgMin<double> best = lanes.argmin(table.count, kInfinity, [&](int entry) {

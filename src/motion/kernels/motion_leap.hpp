@@ -56,7 +56,7 @@ class MotionLeap : public MotionFlight<T> {
   }
 
   CAROM_CALL bool step_by(double h, unsigned touching) {
-    // With J v / h beside dJ/dt v the laws of accelerations are those of velocities after h.
+    // With J v / h added to dJ/dt v the laws of accelerations are those of velocities after h.
     LocalState<T> ahead = local_;
     for (int i = 0; i < size_.constraints; ++i) {
       for (int k = 0; k < kRows; ++k) ahead.drift[i][k] += local_.speed[i][k] / h;

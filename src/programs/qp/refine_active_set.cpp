@@ -128,8 +128,8 @@ class ActiveSet {
     return value(cone.first) - tail > kClear * value(cone.first);
   }
 
-  /// The conditions that hold with equality, the negative residual last; beside the factor of
-  /// earlier ones only that. False where all are met.
+  /// The conditions that hold with equality, the negative residual last; with the factor of
+  /// earlier ones only the residual. False where all are met.
   bool linearise() {
     if (!factorised_) {
       table_.clear();

@@ -15,8 +15,8 @@ namespace carom::reference {
 
 namespace {
 
-/// A boxed LCP as an LCP of twice its order, as textbooks have it: an upper bound beside a lower
-/// one and a free unknown take a second unknown each, a friction row three.
+/// A boxed LCP as an LCP of twice its order, as textbooks have it: an upper bound in addition to a
+/// lower one and a free unknown take a second unknown each, a friction row three.
 class AsLcp {
  public:
   explicit AsLcp(const certificate::BoxedLcpData& problem)

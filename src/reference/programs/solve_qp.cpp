@@ -19,7 +19,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMaxCuts = 400;
 /// Without cones answers are exact to extended numbers: a larger residual that is still small
-/// beside the data is another problem's, of which this one may have no answer.
+/// relative to the data is another problem's, of which this one may have no answer.
 constexpr double kExact = 1e-11;
 
 /// What a row of PlainQp stands for: y[row] += direction * multiplier, or for a cut of a cone

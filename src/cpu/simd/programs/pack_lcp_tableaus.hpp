@@ -17,10 +17,10 @@ constexpr long lcp_tableau_ints(int n) { return (3L * n + 1) * kLargestPadding; 
 
 /// Lemke's method on as many problems as a register has lanes, from their first pivot to the last
 /// one's end: the tableaus of kernels::Lemke whole, an entry of all problems in a register, and the
-/// same operations on the same numbers. Beside LemkePack, whose lanes take other problems as they
-/// end, a step costs more, but problems are loaded together and a tie finds B^-1 at hand: better
-/// for small orders. What a lane cannot do, rays, broken numbers, too many pivots, is left to
-/// kernels::Lemke from the start. N: the order.
+/// same operations on the same numbers. Compared with LemkePack, whose lanes take other problems as
+/// they end, a step costs more, but problems are loaded together and a tie finds B^-1 at hand:
+/// better for small orders. What a lane cannot do, rays, broken numbers, too many pivots, is left
+/// to kernels::Lemke from the start. N: the order.
 template <class Isa, int N>
 class LemkeTableaus {
   using Pack = typename Isa::Pack;
@@ -31,7 +31,7 @@ class LemkeTableaus {
  public:
   using Rule = kernels::LemkeRule;
 
-  /// Beside LemkePack: a tableau's columns want many long registers.
+  /// Compared with LemkePack: a tableau's columns need many long registers.
   static constexpr bool kPays = Isa::kInRegisters && kWidth == kLargestPadding;
 
   struct Outcome {

@@ -253,7 +253,7 @@ class QpWideJudge {
   [[nodiscard]] CAROM_INLINE const double* column_of(int k) const {
     return at_.hessian + k * columns_;
   }
-  /// Marks what a sum of x times `row` explains beside `datum`; whether all of x is known then.
+  /// Marks what a sum of x times `row` and `datum` explain; whether all of x is known then.
   CAROM_INLINE bool reach_from(const double* row, double datum) {
     const Vector given(datum);
     Vector least(1.0);

@@ -196,8 +196,8 @@ class QpFinish {
     return other;
   }
 
-  /// Bounds that are rounding beside the others, such as -2e-16, may keep every method from its
-  /// end. An answer without them, moved onto them, counts if it is one to the numbers as given.
+  /// Bounds that are rounding relative to the others, such as -2e-16, may keep every method from
+  /// its end. An answer without them, moved onto them, counts if it is one to the numbers as given.
   CAROM_CALL void find_without_noise(QpVerdict& answer, const QpTaskSettings& settings) {
     double most = 0.0;
     for (int i = 0; i < shape_.rows; ++i) {
@@ -271,7 +271,7 @@ class QpFinish {
     }
     return most;
   }
-  /// Rows of zeros have nothing beside their noise. So x, an answer without it, takes a step of its
+  /// Rows of zeros have nothing but their noise. So x, an answer without it, takes a step of its
   /// size: the answer to what holds at x, the noise as bounds, which also has other multipliers.
   CAROM_CALL bool meet_noise(const QpTaskSettings& settings) {
     constexpr double kUnit = 0x1p-50;  // of the step
@@ -288,7 +288,7 @@ class QpFinish {
       const double rounding = kUnit * (n + 4.0) * terms;
       const bool low = value <= at_.quiet_lower[i] + rounding;
       const bool high = value >= at_.quiet_upper[i] - rounding;
-      const double unit = terms > 0.0 ? kInfinity : kUnit;  // beside terms noise is no bound
+      const double unit = terms > 0.0 ? kInfinity : kUnit;  // noise is no bound on terms
       const double lower = low ? given.lower[i] / unit : -kInfinity;
       const double upper = high ? given.upper[i] / unit : kInfinity;
       lanes_.for_each(1, [&](int) {
@@ -531,7 +531,7 @@ class QpFinish {
       lanes_.for_each(shape_.rows, [&](int i) { y_[i] = at_.body[n + i]; });
     }
   }
-  /// Sets what is rounding beside the largest to zero.
+  /// Sets entries to zero that are rounding relative to the largest.
   CAROM_CALL void drop_least(const Memory& values, int count, double share) {
     double most = 0.0;
     for (int k = 0; k < count; ++k) most = larger(magnitude(values[k]), most);
@@ -553,8 +553,8 @@ class QpFinish {
       }
       return answer;
     }
-    // A margin that no proof may have is rounding, and one that the page's check does not take is
-    // within the tolerance: the problem beside it has an answer.
+    // A margin below those of proofs is rounding, and one that the page's check does not accept is
+    // within the tolerance: a nearby problem has an answer.
     const double rounding = kProvenMargin * (2.0 * shape_.variables + 2.0 * shape_.rows + 4.0);
     const double nearby = larger(rounding, kNearby * settings.tolerance);
     double close_noise = 0.0;  // of what came close, where nothing else is found
@@ -633,7 +633,7 @@ class QpFinish {
   CAROM_CALL Status by_homogeneous(QpVerdict& answer) {
     answer.method = QpMethod::interior_point;
 #if defined(__CUDA_ARCH__)
-    return Status::numerical_error;  // too much code beside the rest of a kernel
+    return Status::numerical_error;  // too much code for one kernel
 #else
     if constexpr (requires { at_.body.stride; }) {
       return Status::numerical_error;  // it wants memory in one piece

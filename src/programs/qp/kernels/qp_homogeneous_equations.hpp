@@ -137,8 +137,8 @@ class QpFaceEquations {
     }
   }
 
-  /// Rows of the linearised equations of the face, the negative residual last: whole, or that alone
-  /// beside the coefficients of an earlier point. Returns their number.
+  /// Rows of the linearised equations of the face, the negative residual last: whole, or the
+  /// residual only, with the coefficients of an earlier point. Returns their number.
   CAROM_CALL int linearise(bool whole = true) {
     const int k = p_.unknowns;
     const int stride = columns_ + 1;

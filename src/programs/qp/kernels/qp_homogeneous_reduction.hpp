@@ -153,7 +153,7 @@ class QpReduction {
     return table_[at(k, shape_.variables + 1 + e, stride())];
   }
 
-  /// x_B = side - N x_F by elimination, with the rows' own part in it beside. False where a row
+  /// x_B = side - N x_F by elimination; the rows' own part is given separately. False where a row
   /// without entries keeps a side.
   template <class Data>
   CAROM_CALL bool eliminate_equations(const QpView<Data>& view) {

@@ -127,16 +127,16 @@ class QpPivotTable {
   CAROM_CALL MaskOf<V> factorise(const Data& hessian) {
     const Parts m = parts_;
     const int n = variables();
-    V beside(0.0);
+    V off_diagonal(0.0);
     for (int j = 0; j < n; ++j) {
       m.factor[j * n + j] = hessian[j * n + j];
       for (int i = j + 1; i < n; ++i) {
         const V entry = hessian[i * n + j];
         m.factor[j * n + i] = entry;
-        beside = larger(magnitude(entry), beside);
+        off_diagonal = larger(magnitude(entry), off_diagonal);
       }
     }
-    diagonal_ = !any_of(beside > V(0.0));
+    diagonal_ = !any_of(off_diagonal > V(0.0));
     factorise();
     MaskOf<V> definite = mask_of<V>(true);
     for (int j = 0; j < n; ++j) {

@@ -74,8 +74,8 @@ struct ProofSum {
   [[nodiscard]] CAROM_INLINE double value(double blur) const {
     return magnitude(total()) <= blur * most ? 0.0 : total();
   }
-  /// Of the largest term; what the sums beside a margin of this share may leave, which is less than
-  /// docs/howto/check_a_proof.md lets pass.
+  /// Share of the largest term that the sums that should be zero may leave for a margin of this
+  /// size; less than docs/howto/check_a_proof.md accepts.
   [[nodiscard]] CAROM_INLINE double blur() const {
     return most > 0.0 ? smaller(1e-9, 2.5e-7 * magnitude(total()) / most) : 0.0;
   }
