@@ -196,6 +196,34 @@ TEST(BesideAHugeBound, AContradictionIsOne) {
   }
 }
 
+// A bound of 1e11 on the sum of all variables lets an interior point end at terms of 1e9 in row 4,
+// whose rounding, times its multiplier, was 4.5e-9 of the objective.
+TEST(FarAway, RoundingOfRowsLeavesTheObjectiveItsDigits) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpBatch batch;
+  batch.problems = 1;
+  batch.rows = 8;
+  batch.variables = 6;
+  batch.hessian = Buffer<double>::from(std::vector<double>(36, 0.0));
+  batch.vector = Buffer<double>::from({-0x1p19, 0, 0, 0, 0, 0});
+  batch.matrix = Buffer<double>::from(
+      {0x1.8p30,  0, 0,      -0x1.8p21, -0x1.8p28, 0, 0,      0x1p23, 0x1p17, 0,         0,     0,
+       0,         0, 0x1p19, 0,         0,         0, 6,      0,      0,      -0x1.8p-7, -1.5,  0,
+       -0x1.8p19, 0, 0,      -0x1.8p10, -0x1.8p17, 0, 0,      0,      0,      0,         16,    0,
+       0,         0, 0,      0,         0,         0, 0x1p11, 0x1p19, 0x1p13, 4,         0x1p9, 0});
+  batch.lower =
+      Buffer<double>::from({0x1p21, -32, -128, 0x1.2p-7, 1664, -0.0625, -kInfinity, -kInfinity});
+  batch.upper = Buffer<double>::from(
+      {0x1.2p21, kInfinity, kInfinity, kInfinity, kInfinity, kInfinity, 4, 1e11});
+  for (const QpMethod method : {QpMethod::automatic, QpMethod::interior_point}) {
+    QpSettings settings;
+    settings.method = method;
+    const QpResult result = solve_qp(batch, settings, Backend::cpu);
+    ASSERT_EQ(to_string(result.status.host()[0]), "solved") << to_string(method);
+    EXPECT_NEAR(result.objective.host()[0], 512.0 / 3.0, 1e-12 * 512.0 / 3.0) << to_string(method);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Disguises, Programs,
                          ::testing::Values(Disguise{"plain", 0, false},
                                            Disguise{"in_other_units", 20, false},

@@ -428,13 +428,14 @@ class QpFinish {
   /// Keeps what the exact method makes of it where that is better. A proof that there is no answer
   /// is: along a bound that is far away an answer may be right for data that differ by rounding. So
   /// is another objective: rows that are nearly parallel meet far away from where they all but
-  /// meet.
+  /// meet; any where the first answer's is hidden by rounding.
   CAROM_CALL void refine(QpVerdict& answer, const QpTaskSettings& settings) {
     keep_first();
+    const bool hides = second_look().hides_objective(settings.tolerance);
     const QpVerdict exact = decide(settings);
     const bool found = exact.status == Status::solved || exact.status == Status::inaccurate;
     if (is_proven(exact.status) ||
-        (exact.status == Status::solved && exact.residual < answer.residual) ||
+        (exact.status == Status::solved && (hides || exact.residual < answer.residual)) ||
         (found && second_look().differ(exact.objective, answer.objective, settings.tolerance))) {
       answer = exact;
     } else {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <carom/certificate_qp.hpp>
 #include <carom/device/qp_problem.hpp>
@@ -54,7 +55,23 @@ class QpSecondLook {
   [[nodiscard]] CAROM_CALL bool wants_refinement(double residual, double tolerance) const {
     return qp_wants_refinement(
         shape_, residual, tolerance, [&](int i, int j) { return matrix(i, j); },
-        [&] { return misses_own_bounds(tolerance); });
+        [&] { return misses_own_bounds(tolerance); }, [&] { return hides_objective(tolerance); });
+  }
+  /// Whether what x is beside its rows' bounds, by the last digit of its terms if not by more, is
+  /// worth more, by the multipliers, than the tolerance of the objective: an x far away, where the
+  /// residual shows rounding only.
+  [[nodiscard]] CAROM_CALL bool hides_objective(double tolerance) const {
+    constexpr double kLastDigit = 0x1p-53;
+    double hidden = 0.0, terms = objective_terms();
+    for (int i = 0; i < shape_.rows; ++i) {
+      const double y = y_[i];
+      const double bound = y > 0.0 ? view_.upper[i] : view_.lower[i];
+      if (y == 0.0 || !(magnitude(bound) < std::numeric_limits<double>::infinity())) continue;
+      const RowValue row = row_value(i);
+      hidden += (magnitude(row.value - bound) + kLastDigit * row.terms) * magnitude(y);
+      terms += magnitude(bound * y);
+    }
+    return hidden > tolerance * terms;
   }
   [[nodiscard]] CAROM_CALL bool misses_own_bounds(double tolerance) const {
     const long n = shape_.variables;
@@ -69,6 +86,19 @@ class QpSecondLook {
  private:
   static constexpr double kObjective = 1e3;  // tolerances that the objective may be off by
 
+  struct RowValue {
+    double value = 0.0, terms = 0.0;  ///< terms: their magnitudes
+  };
+  [[nodiscard]] CAROM_CALL RowValue row_value(int i) const {
+    RowValue row;
+    for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
+      const int j = shape_.column[t];
+      const double term = view_.matrix[static_cast<long>(i) * shape_.variables + j] * x_[j];
+      row.value += term;
+      row.terms += magnitude(term);
+    }
+    return row;
+  }
   /// Rows hold numbers in their own columns only.
   [[nodiscard]] CAROM_CALL double matrix(int i, int j) const {
     for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
@@ -90,18 +120,11 @@ class QpSecondLook {
   }
   /// What the rows miss by more than rounding, times their multipliers.
   [[nodiscard]] CAROM_CALL double slipped() const {
-    const int n = shape_.variables;
     double sum = 0.0;
     for (int i = 0; i < shape_.rows; ++i) {
-      double value = 0.0, terms = 0.0;
-      for (int t = shape_.row_first[i]; t < shape_.row_first[i + 1]; ++t) {
-        const int j = shape_.column[t];
-        const double term = view_.matrix[static_cast<long>(i) * n + j] * x_[j];
-        value += term;
-        terms += magnitude(term);
-      }
-      const double over = larger(value - view_.upper[i], view_.lower[i] - value);
-      const double missed = over - certificate::sum_rounding(n) * terms;
+      const RowValue row = row_value(i);
+      const double over = larger(row.value - view_.upper[i], view_.lower[i] - row.value);
+      const double missed = over - certificate::sum_rounding(shape_.variables) * row.terms;
       if (missed > 0.0) sum += missed * magnitude(y_[i]);
     }
     return sum;

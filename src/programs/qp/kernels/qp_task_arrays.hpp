@@ -143,18 +143,20 @@ CAROM_CALL bool qp_misses_own_bounds(const QpShape& shape, double tolerance, Ent
 
 /// Whether a solved answer is tried once more, in twice the precision: its residual is within the
 /// tolerance, yet what multipliers make of it in the objective may not be. Most answers to small
-/// problems are far below. misses(): qp_misses_own_bounds of it.
-template <class Entry, class Misses>
+/// problems are far below. misses(), hides(): QpSecondLook's misses_own_bounds, hides_objective.
+template <class Entry, class Misses, class Hides>
 CAROM_CALL bool qp_wants_refinement(const QpShape& shape, double residual, double tolerance,
-                                    Entry&& entry, Misses&& misses) {
+                                    Entry&& entry, Misses&& misses, Hides&& hides) {
   if (!qp_takes_refinement(shape)) return false;
-  return residual > 1e-2 * tolerance || (residual > kSeenByRounding * tolerance &&
-                                         (misses() || qp_has_near_parallels(shape, entry)));
+  return residual > 1e-2 * tolerance ||
+         (residual > kSeenByRounding * tolerance &&
+          (misses() || qp_has_near_parallels(shape, entry))) ||
+         hides();
 }
 /// The same of problem p. Lanes: the caller's, so that each instruction set has its own code.
-template <class Lanes, class Misses>
+template <class Lanes, class Misses, class Hides>
 CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long p, double residual,
-                                    Misses&& misses) {
+                                    Misses&& misses, Hides&& hides) {
   const long n = task.shape.variables;
   const long m = task.interval_rows;
   const long k = task.shape.rows - m;
@@ -163,13 +165,14 @@ CAROM_CALL bool qp_wants_refinement(const Lanes&, const QpTaskArrays& task, long
       [&](int i, int j) -> double {
         return i < m ? task.matrix[(p * m + i) * n + j] : task.cone_matrix[(p * k + i - m) * n + j];
       },
-      misses);
+      misses, hides);
 }
 /// Of an active set, which meets its rows.
 template <class Lanes>
 CAROM_CALL bool qp_wants_refinement(const Lanes& lanes, const QpTaskArrays& task, long p,
                                     double residual) {
-  return qp_wants_refinement(lanes, task, p, residual, [] { return false; });
+  const auto no = [] { return false; };
+  return qp_wants_refinement(lanes, task, p, residual, no, no);
 }
 
 /// What an answer may depend on without an exact method's confirmation: anything if none can.

@@ -140,11 +140,17 @@ class QpTaskProblem {
         certificate::within(residual, tolerance) &&
         (pivots ? end == static_cast<std::uint8_t>(qp_end::kActiveSet) : may_be_solved(end));
     if (pivots && !solved) return QpLeft::another_attempt;
-    const auto misses = [&] {
-      return !pivots && QpSecondLook(arrays_.shape, view(), x(), y()).misses_own_bounds(tolerance);
+    const auto look = [&](auto&& asked) {
+      return !pivots && asked(QpSecondLook(arrays_.shape, view(), x(), y()));
     };
-    const bool last =
-        solved && !qp_wants_refinement(lanes_, arrays_, p, residual, misses) && !(doubt > 0.0);
+    const auto misses = [&] {
+      return look([&](const auto& at) { return at.misses_own_bounds(tolerance); });
+    };
+    const auto hides = [&] {
+      return look([&](const auto& at) { return at.hides_objective(tolerance); });
+    };
+    const bool last = solved && !qp_wants_refinement(lanes_, arrays_, p, residual, misses, hides) &&
+                      !(doubt > 0.0);
     lanes_.for_each(1, [&](int) { arrays_.end[p] = last ? kQpFinal : end; });
     write(p,
           {solved ? Status::solved : Status::inaccurate, method, iterations, residual, objective});
