@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-/// What cone programs without interior claim, judged anew in long double: each row, column and cone
-/// relative to the terms of its own sums. Shares no code with what it judges.
+/// Checks, in long double, what is claimed of cone programs without interior. Errors of rows, columns
+/// and cones are relative to the terms of their sums. No code is shared with the solvers.
 namespace carom::python {
 
 /// Rows 0.. of A between lower and upper, then those of C in second-order cones of these sizes.

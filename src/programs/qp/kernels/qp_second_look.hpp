@@ -57,9 +57,9 @@ class QpSecondLook {
         shape_, residual, tolerance, [&](int i, int j) { return matrix(i, j); },
         [&] { return misses_own_bounds(tolerance); }, [&] { return hides_objective(tolerance); });
   }
-  /// Whether what x is beside its rows' bounds, by the last digit of its terms if not by more, is
-  /// worth more, by the multipliers, than the tolerance of the objective: an x far away, where the
-  /// residual shows rounding only.
+  /// Whether the objective may be wrong although the residual is small, as for an x far away: each
+  /// active row misses its bound by at least the last digit of its terms, and these misses, times
+  /// the multipliers, exceed the objective's tolerance.
   [[nodiscard]] CAROM_CALL bool hides_objective(double tolerance) const {
     constexpr double kLastDigit = 0x1p-53;
     double hidden = 0.0, terms = objective_terms();
