@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-/// Checks, in long double, what is claimed of cone programs without interior. Errors of rows, columns
-/// and cones are relative to the terms of their sums. No code is shared with the solvers.
+/// Checks, in long double, what is claimed of cone programs without interior. Errors of rows,
+/// columns and cones are relative to the terms of their sums. No code is shared with the solvers.
 namespace carom::python {
 
 /// Rows 0.. of A between lower and upper, then those of C in second-order cones of these sizes.
