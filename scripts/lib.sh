@@ -109,15 +109,20 @@ say_cuda_compiler() {
   esac
 }
 
+# With ccache, clones and worktrees of one machine use each other's objects. A precompiled header
+# would hide what a unit includes.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+if command -v ccache >/dev/null; then
+  caching=(CAROM_PRECOMPILE=OFF CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+else
+  caching=(CAROM_PRECOMPILE=ON)
+fi
+
 # configure [CMAKE ARGUMENTS...]; what another script chose for the same folder is not kept.
 configure() {
-  local launcher=(-DCAROM_PRECOMPILE=ON)
-  command -v ccache >/dev/null &&
-    launcher=(-DCAROM_PRECOMPILE=OFF -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-      -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCAROM_NATIVE_ONLY=OFF -DCAROM_LIGHT=OFF -DCAROM_UNITY=OFF -DCAROM_CUDA_UNITY=OFF -DCAROM_REFERENCE=ON \
-    "-DCMAKE_CUDA_FLAGS=${CUDAFLAGS:-}" "${launcher[@]}" "$@"
+    "-DCMAKE_CUDA_FLAGS=${CUDAFLAGS:-}" "${caching[@]/#/-D}" "$@"
 }
 
 # prepare [CMAKE ARGUMENTS...]: from a bare machine to a configured build folder.

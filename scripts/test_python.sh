@@ -47,7 +47,7 @@ run_quietly "Library for Python" cmake --install "$build" --prefix "$work/instal
 config=$(dirname "$(find "$work/installed" -name carom-config.cmake)")
 run_quietly "Wheel" "${pip[@]}" wheel --no-build-isolation --no-deps "$root/python" -w "$work" \
   --config-settings "build-dir=$work/build" --config-settings cmake.source-dir=. \
-  --config-settings cmake.define.CAROM_UNITY=ON --config-settings cmake.define.CAROM_PRECOMPILE=ON \
+  --config-settings cmake.define.CAROM_UNITY=ON "${caching[@]/#/--config-settings=cmake.define.}" \
   --config-settings "cmake.define.carom_DIR=$config"  # pip 23.0 has no -C
 run_quietly "Installing the wheel" "${pip[@]}" install --no-deps "$work"/carom-*.whl
 

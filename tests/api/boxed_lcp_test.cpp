@@ -17,7 +17,7 @@
 #include <carom/certificate_boxed_lcp.hpp>
 #include <carom/lcp_decision.hpp>
 
-#include "support/data_folder.hpp"
+#include "support/folders.hpp"
 #include "support/message.hpp"
 
 namespace carom {

@@ -8,7 +8,7 @@
 #include <carom/qp.hpp>
 
 #include "support/bits.hpp"
-#include "support/data_folder.hpp"
+#include "support/folders.hpp"
 #include "support/qp_cases.hpp"
 
 // Programs of more than 60 unknowns whose optimal faces are large: an interior point ends in their

@@ -21,6 +21,7 @@
 #include <carom/sdp.hpp>
 
 #include "core/settings.hpp"
+#include "support/folders.hpp"
 #include "support/message.hpp"
 
 namespace carom {
@@ -98,7 +99,7 @@ std::string page() {
 }
 
 TEST(Settings, DocumentIsWhatTheListsSay) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/../../docs/reference/settings.md";
+  const std::string file = (test::repository() / "docs/reference/settings.md").string();
   if (std::getenv("CAROM_RENEW") != nullptr) std::ofstream(file) << page();
   std::ifstream stream(file);
   std::ostringstream committed;

@@ -151,7 +151,7 @@ TEST_F(BitFlips, OfAnyCommandEndWithAMessage) {
 }
 
 TEST_F(BitFlips, OneThatCrashesHdf5ItselfIsRefused) {
-  const std::string file = CAROM_TEST_DATA "/files/one_bit.h5";
+  const std::string file = data_file("files/one_bit.h5");
   for (const char* command : {"info", "rerun"}) {
     const Outcome outcome = carom({command, file});
     EXPECT_EQ(outcome.status, 2) << command;

@@ -19,6 +19,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "support/folders.hpp"
+
 extern char** environ;
 
 /// Runs the built command as users do: its own process, its streams and its exit status.
@@ -41,8 +43,7 @@ inline void write_text(const fs::path& file, const std::string& text) {
 
 /// A file of examples/data.
 inline std::string example(const std::string& name) {
-  return (fs::path(CAROM_TEST_DATA).parent_path().parent_path() / "examples" / "data" / name)
-      .string();
+  return (repository() / "examples" / "data" / name).string();
 }
 
 /// `words` followed by `more`.
@@ -155,7 +156,7 @@ class Process {
 };
 
 inline std::vector<std::string> carom_words(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), CAROM_COMMAND);
+  arguments.insert(arguments.begin(), command_path());
   return arguments;
 }
 
@@ -165,7 +166,7 @@ inline Outcome carom(std::vector<std::string> arguments) {
 
 /// Through a shell, for limits and the environment; `$CAROM` is the command.
 inline Outcome shell(const std::string& script) {
-  return Process({"/bin/sh", "-c", "CAROM='" CAROM_COMMAND "'\n" + script}).wait();
+  return Process({"/bin/sh", "-c", "CAROM='" + command_path() + "'\n" + script}).wait();
 }
 
 inline bool have_gnuplot() { return shell("command -v gnuplot").status == 0; }

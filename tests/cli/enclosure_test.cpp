@@ -263,7 +263,7 @@ TEST(EnclosureCommand, FollowsEventsOfSpatialImpacts) {
 
 // Steps of Algorithm 1 leave the set: how many samples, and by how much, is said.
 TEST(EnclosureCommand, SamplesOutsideAreCounted) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/impact/lcp_outside.json";
+  const std::string file = data_file("impact/lcp_outside.json");
   const Outcome outcome = carom({"impact", file, "--enclose", "--samples", "1024", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json result = outcome.document();
@@ -292,7 +292,7 @@ TEST(EnclosureCommand, SamplesOutsideAreCounted) {
 // Rows that differ by less than samples can follow: two results exclude each other, no proof is
 // given.
 TEST(EnclosureCommand, AContradictionIsNoSuccess) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/impact/contradiction.json";
+  const std::string file = data_file("impact/contradiction.json");
   const Outcome outcome = carom({"impact", file, "--method", "events", "--samples", "1024",
                                  "--enclose", "--never", "A separating, B separating", "--json"});
   EXPECT_EQ(outcome.status, 1) << outcome.err;

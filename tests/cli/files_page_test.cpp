@@ -16,7 +16,7 @@
 namespace carom::test {
 namespace {
 
-const fs::path kRoot = fs::path(CAROM_TEST_DATA).parent_path().parent_path();
+const fs::path kRoot = repository();
 
 const char* const kIntroduction =
     R"(# Files

@@ -177,10 +177,11 @@ TEST(MotionCommand, AnimatedPictureMoves) {
   EXPECT_EQ(std::count(values.begin(), values.end(), ','), 21 * 4);
   EXPECT_NE(values.substr(0, values.find(';')), values.substr(values.rfind(';') + 1));
   EXPECT_EQ(carom({"motion", "rocking_block_drop", "--animate", "drop.gif"}).status, 2);
-  for (const char* model : {"bouncing_ball", "painleve_rod", "box_along_wall", "compass_walk",
-                            "ramone_step", "disk_stack_drop", "cube_toss", "bar_on_steps_drop",
-                            CAROM_TEST_DATA "/../../examples/data/hopper.json",
-                            CAROM_TEST_DATA "/../../examples/data/tumbling_hammer.json"}) {
+  for (const std::string& model :
+       std::vector<std::string>{"bouncing_ball", "painleve_rod", "box_along_wall", "compass_walk",
+                                "ramone_step", "disk_stack_drop", "cube_toss", "bar_on_steps_drop",
+                                (repository() / "examples/data/hopper.json").string(),
+                                (repository() / "examples/data/tumbling_hammer.json").string()}) {
     const Outcome other = carom({"motion", model, "--duration", "0.2", "--animate", file});
     EXPECT_EQ(other.status, 0) << other.err;
     EXPECT_EQ(read_text(file).find("nan"), std::string::npos) << model;
@@ -225,7 +226,7 @@ TEST(MotionCommand, BallJointFromAFile) {
 }
 
 TEST(MotionCommand, SpatialMechanismFromAFile) {
-  const std::string file = CAROM_TEST_DATA "/../../examples/data/tumbling_hammer.json";
+  const std::string file = (repository() / "examples/data/tumbling_hammer.json").string();
   const Outcome outcome = carom({"motion", file, "--samples", "3", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json problem = outcome.document()["problems"][0];

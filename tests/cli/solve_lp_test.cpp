@@ -9,7 +9,7 @@ namespace {
 
 TEST(SolveLpFiles, StoredProblems) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(CAROM_TEST_DATA) / "lp")) {
+  for (const auto& entry : fs::directory_iterator(data_folder() / "lp")) {
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

@@ -13,8 +13,7 @@ namespace {
 /// The checks of docs/howto/check_a_proof.md by their first lines, "# lp solved" and so on.
 std::map<std::string, std::string> checks_of_page() {
   std::map<std::string, std::string> checks;
-  std::istringstream page(
-      read_text(fs::path(CAROM_TEST_DATA) / "../../docs/howto/check_a_proof.md"));
+  std::istringstream page(read_text(repository() / "docs/howto/check_a_proof.md"));
   std::string* current = nullptr;
   bool opened = false;
   for (std::string line; std::getline(page, line);) {
@@ -63,9 +62,9 @@ class Proofs : public testing::Test {
   }
   /// Runs check_page.py, whose one process judges many answers.
   [[nodiscard]] Outcome check_page(const std::vector<std::string>& words) const {
-    const fs::path root = fs::path(CAROM_TEST_DATA).parent_path().parent_path();
+    const fs::path root = repository();
     std::vector<std::string> command = {python_, (root / "tests/cli/check_page.py").string(),
-                                        CAROM_COMMAND,
+                                        command_path(),
                                         (root / "docs/howto/check_a_proof.md").string()};
     command.insert(command.end(), words.begin(), words.end());
     return Process(command).wait();
@@ -92,7 +91,7 @@ std::string Proofs::python_;
 std::vector<std::string> stored(const std::vector<std::string>& folders) {
   std::vector<std::string> files;
   for (const std::string& folder : folders) {
-    for (const auto& entry : fs::directory_iterator(fs::path(CAROM_TEST_DATA) / folder)) {
+    for (const auto& entry : fs::directory_iterator(data_folder() / folder)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path().string());
     }
   }
@@ -183,8 +182,7 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
   for (const auto& [name, keys_of_proof] : spoils) {
     const auto place = elsewhere.find(name);
     const std::string file =
-        CAROM_TEST_DATA "/" +
-        (place == elsewhere.end() ? "proofs/" + name + ".json" : place->second);
+        data_file(place == elsewhere.end() ? "proofs/" + name + ".json" : place->second);
     const json answer = solved(file);
     ASSERT_TRUE(has_check(answer)) << name << " " << answer["status"];
     for (const std::string& key : keys_of_proof) {
@@ -199,7 +197,7 @@ TEST_F(Proofs, ChecksRejectSpoiledProofs) {
       EXPECT_NE(verdict.err.find("AssertionError"), std::string::npos) << verdict.err;
     }
   }
-  const std::string nonconvex = CAROM_TEST_DATA "/proofs/qp_nonconvex.json";
+  const std::string nonconvex = data_file("proofs/qp_nonconvex.json");
   json answer = solved(nonconvex);
   answer["direction"] = {0.0, 0.0, 1.0};
   EXPECT_NE(checked(nonconvex, answer).status, 0);
@@ -268,7 +266,7 @@ TEST(SolveProofs, MultipliersFitTheFilesOwnSense) {
 }
 
 TEST(SolveMethod, IsTheOneThatAnswered) {
-  const std::string file = CAROM_TEST_DATA "/qp/mm_HS76.json";
+  const std::string file = data_file("qp/mm_HS76.json");
   for (const char* method : {"interior_point", "active_set", "admm", "projected", "lemke"}) {
     const json answer = carom({"solve", file, "--json", "--method", method}).document()[0];
     EXPECT_EQ(answer["status"], "solved") << method;
@@ -277,13 +275,13 @@ TEST(SolveMethod, IsTheOneThatAnswered) {
 }
 
 TEST(SolveMethod, ThatDoesNotFitIsRefusedByName) {
-  const std::string qp = CAROM_TEST_DATA "/qp/mm_HS76.json";
-  const std::string socp = CAROM_TEST_DATA "/socp/clarabel_socp_feasible.json";
+  const std::string qp = data_file("qp/mm_HS76.json");
+  const std::string socp = data_file("socp/clarabel_socp_feasible.json");
   for (const char* method : {"active_set", "lemke"}) {
     expect_refusal(carom({"solve", qp, socp, "--method", method, "--json"}),
                    {"clarabel_socp_feasible.json: method " + std::string(method), "cones[2]"});
   }
-  expect_refusal(carom({"solve", CAROM_TEST_DATA "/qp/mm_DUALC8.json", "--method", "lemke"}),
+  expect_refusal(carom({"solve", data_file("qp/mm_DUALC8.json"), "--method", "lemke"}),
                  {"mm_DUALC8.json: method lemke does not take 8 variables with 511 rows"});
   expect_refusal(carom({"solve", qp, "--method", "newton"}),
                  {"--method is newton", "auto", "interior_point", "lemke"});

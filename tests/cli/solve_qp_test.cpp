@@ -19,7 +19,7 @@ std::vector<std::string> keys_of(const std::string& dual) {
 std::vector<std::string> qp_files() {
   std::vector<std::string> files;
   for (const char* folder : {"qp", "socp"}) {
-    for (const auto& entry : fs::directory_iterator(fs::path(CAROM_TEST_DATA) / folder)) {
+    for (const auto& entry : fs::directory_iterator(data_folder() / folder)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path().string());
     }
   }

@@ -12,7 +12,7 @@ const std::vector<std::string> kSolveKeys = {"farkas",   "iterations", "kind", "
 
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(CAROM_TEST_DATA) / folder)) {
+  for (const auto& entry : fs::directory_iterator(data_folder() / folder)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

@@ -8,7 +8,7 @@
 namespace carom::test {
 namespace {
 
-const std::string kFolder = CAROM_TEST_DATA "/trust/";
+const std::string kFolder = data_file("trust/");
 
 // tests/data/trust/README.md.
 const std::map<std::string, std::string> kRight = {

@@ -140,7 +140,7 @@ TEST_F(Verify, AFalseNeverIsRefuted) {
 
 // Of a file that has no contact_names yet.
 TEST_F(Verify, AFalseNeverOfAnOldFileIsRefuted) {
-  const Outcome judged = carom({"verify", CAROM_TEST_DATA "/files/false_never.json", "--json"});
+  const Outcome judged = carom({"verify", data_file("files/false_never.json"), "--json"});
   EXPECT_EQ(judged.status, 1);
   EXPECT_EQ(judged.document()["enclosure"]["proven"], 1);
   EXPECT_EQ(judged.document()["never"]["refuted"], 1);
@@ -192,7 +192,7 @@ TEST_F(Verify, AnswersOfSolve) {
   for (const char* name :
        {"lp_max_infeasible", "lp_max_unbounded", "qp_nonconvex", "socp_unbounded",
         "qp_crossed_bounds", "socp_solved_equation", "coulomb_infeasible"}) {
-    problems.push_back(CAROM_TEST_DATA "/proofs/" + std::string(name) + ".json");
+    problems.push_back(data_file("proofs/" + std::string(name) + ".json"));
   }
   // each by itself, so that every answer is the first and the last
   for (const std::string& problem : problems) {
@@ -303,7 +303,7 @@ TEST_F(Verify, OutputsOfSolveHaveTheirProblems) {
 
 // Farkas' vectors of a friction row's three sides.
 TEST_F(Verify, TreesOfBoxedProblems) {
-  const std::string file = std::string(CAROM_TEST_DATA) + "/boxed_lcp/no_side.json";
+  const std::string file = data_file("boxed_lcp/no_side.json");
   const json document = json::parse(carom({"solve", file, "--json"}).out);
   ASSERT_EQ(document[0]["status"], "infeasible");
   ASSERT_EQ(document[0]["tree"].size(), 4U);

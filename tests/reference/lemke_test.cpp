@@ -14,6 +14,7 @@
 #include <carom/certificate_lcp.hpp>
 
 #include "programs/lcp/backends.hpp"
+#include "support/folders.hpp"
 
 namespace carom::reference {
 namespace {
@@ -35,8 +36,7 @@ Vector to_vector(const nlohmann::json& values) {
 
 std::vector<Case> load_cases() {
   std::vector<Case> cases;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(CAROM_TEST_DATA) + "/lcp")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::data_file("lcp"))) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream stream(entry.path());
     const nlohmann::json document = nlohmann::json::parse(stream);

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/data_folder.hpp"
+#include "support/folders.hpp"
 #include "support/lcp_residual.hpp"
 
 /// The stored linear complementarity problems of tests/data/lcp.

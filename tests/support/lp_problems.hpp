@@ -16,7 +16,7 @@
 #include <carom/lp.hpp>
 
 #include "support/bits.hpp"
-#include "support/data_folder.hpp"
+#include "support/folders.hpp"
 #include "support/random_problems.hpp"
 
 /// Linear programs for tests: the stored ones and random families.

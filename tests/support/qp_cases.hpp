@@ -12,7 +12,7 @@
 
 #include <carom/qp.hpp>
 
-#include "support/data_folder.hpp"
+#include "support/folders.hpp"
 
 /// The stored quadratic programs of tests/data/qp and tests/data/socp, one batch each.
 namespace carom::test {
