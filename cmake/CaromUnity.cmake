@@ -69,8 +69,8 @@ endfunction()
 option(CAROM_PRECOMPILE "Parse the libraries' headers once a target instead of once a unit" OFF)
 
 # GCC collects its garbage whenever its heap has grown by a third, for nothing where memory is plenty:
-# a tenth of its time. Not with a cache, whose keys would depend on the machine's memory.
-if(CAROM_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+# a tenth of its time. With a cache only in builds of scripts/test.sh: scripts/lib.sh tells the cache to ignore the option.
+if((CAROM_PRECOMPILE OR CAROM_LIGHT) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR each "${memory} / ${cores}")
