@@ -4,8 +4,8 @@ option(CAROM_NATIVE_ONLY
   "Compile only the code of this machine's instruction set; such a build runs nowhere else" OFF)
 
 set(CAROM_INSTRUCTION_SETS all CACHE STRING
-  "all, or native: this machine's and generic, which runs everywhere")
-set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all native)
+  "all; runnable: all that this machine runs; or native: this machine's and generic, which runs everywhere")
+set_property(CACHE CAROM_INSTRUCTION_SETS PROPERTY STRINGS all runnable native)
 
 set(simd_sets generic)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -15,10 +15,11 @@ endif()
 set(leave_out FALSE)
 if(CAROM_NATIVE_ONLY OR CAROM_INSTRUCTION_SETS STREQUAL native)
   set(leave_out TRUE)
-elseif(NOT CAROM_INSTRUCTION_SETS STREQUAL all)
-  message(FATAL_ERROR "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all or native")
+elseif(NOT CAROM_INSTRUCTION_SETS MATCHES "^(all|runnable)$")
+  message(FATAL_ERROR
+    "CAROM_INSTRUCTION_SETS is ${CAROM_INSTRUCTION_SETS}: must be all, runnable or native")
 endif()
-if((leave_out OR CAROM_LIGHT) AND NOT DEFINED CAROM_NATIVE_SET)
+if((leave_out OR CAROM_LIGHT OR CAROM_INSTRUCTION_SETS STREQUAL runnable) AND NOT DEFINED CAROM_NATIVE_SET)
   # The same question as in src/cpu/simd/dispatch.cpp.
   try_run(ran compiled ${PROJECT_BINARY_DIR}/native
     ${PROJECT_SOURCE_DIR}/cmake/native_instruction_set.cpp RUN_OUTPUT_VARIABLE set)
@@ -40,8 +41,12 @@ if(leave_out)
   else()
     set(simd_sets generic)
   endif()
-  message(STATUS "Instruction sets: ${simd_sets}")
+elseif(CAROM_INSTRUCTION_SETS STREQUAL runnable)  # each set contains those before it
+  list(FIND simd_sets ${CAROM_NATIVE_SET} last)
+  math(EXPR last "${last} + 1")
+  list(SUBLIST simd_sets 0 ${last} simd_sets)
 endif()
+message(STATUS "Instruction sets: ${simd_sets}")
 
 set(generic_isa Generic)
 set(avx2_isa Avx2)

@@ -121,7 +121,7 @@ fi
 # configure [CMAKE ARGUMENTS...]; what another script chose for the same folder is not kept.
 configure() {
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCAROM_NATIVE_ONLY=OFF -DCAROM_LIGHT=OFF -DCAROM_UNITY=OFF -DCAROM_CUDA_UNITY=OFF -DCAROM_REFERENCE=ON \
+    -DCAROM_NATIVE_ONLY=OFF -DCAROM_INSTRUCTION_SETS=all -DCAROM_LIGHT=OFF -DCAROM_UNITY=OFF -DCAROM_CUDA_UNITY=OFF -DCAROM_REFERENCE=ON \
     "-DCMAKE_CUDA_FLAGS=${CUDAFLAGS:-}" "${caching[@]/#/-D}" "$@"
 }
 

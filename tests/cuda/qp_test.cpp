@@ -87,7 +87,7 @@ TEST_F(CudaQp, FourContactsHaveTheBitsOfTheHost) {
 // variables a block.
 TEST_F(CudaQp, ActiveSetHasTheBitsOfTheHost) {
   const std::pair<int, int> sizes[] = {
-      {6, test::some(70000, 9000)}, {6, 101}, {40, test::some(33, 5)}, {70, test::some(5, 2)}};
+      {6, test::some(70000, 201)}, {6, 101}, {40, test::some(33, 5)}, {70, test::some(5, 2)}};
   for (const auto& [variables, problems] : sizes) {
     SCOPED_TRACE(variables);
     test::QpFlavour flavour;

@@ -12,7 +12,11 @@ constexpr int kFinishWarpVariables = 64;
 /// The active set's paths through the rows differ from problem to problem, so that threads of a
 /// warp wait for one another: only where there are so many small ones that nothing stands idle.
 constexpr int kFinishThreadVariables = 8;
+#if defined(CAROM_CUDA_ON_HOST)  // within the reach of tests
+constexpr std::int64_t kFinishThreadProblems = 128;
+#else
 constexpr std::int64_t kFinishThreadProblems = 1 << 16;
+#endif
 
 template <class Lanes, class Memory>
 CAROM_INLINE void run_finish(const Lanes& lanes, const QpKernelLaunch& launch,
