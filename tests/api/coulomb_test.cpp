@@ -118,7 +118,7 @@ CoulombProblem load(const std::filesystem::path& path) {
 
 vector<std::filesystem::path> case_files() {
   vector<std::filesystem::path> files;
-  for (const auto& item : std::filesystem::directory_iterator(test::data_file("fc3d"))) {
+  for (const auto& item : std::filesystem::directory_iterator(carom::test::data_file("fc3d"))) {
     if (item.path().extension() == ".json") files.push_back(item.path());
   }
   std::sort(files.begin(), files.end());
@@ -202,7 +202,7 @@ TEST(CoulombCases, EveryRealProblemIsSolved) {
 }
 
 TEST(CoulombCases, ContactsOfVeryDifferentSizeEachHold) {
-  const CoulombProblem p = load(test::data_file("trust/coulomb_false_solved_scales.json"));
+  const CoulombProblem p = load(carom::test::data_file("trust/coulomb_false_solved_scales.json"));
   const CoulombResult result = carom::solve_coulomb(p);
   ASSERT_EQ(result.status, Status::solved);
   EXPECT_LE(carom::test::coulomb_violation(p, result.reaction), 1e-12);
@@ -376,7 +376,7 @@ TEST(CoulombEdges, UnsolvableProblemsAreNotCalledSolved) {
 }
 
 TEST(CoulombEdges, AnIterationLimitIsHonest) {
-  const CoulombProblem p = load(test::data_file("fc3d/siconos_OneObject-i100000-499.json"));
+  const CoulombProblem p = load(carom::test::data_file("fc3d/siconos_OneObject-i100000-499.json"));
   const CoulombResult result = carom::solve_coulomb(p, {.tolerance = 1e-9, .max_iterations = 2});
   EXPECT_NE(result.status, Status::solved);
   EXPECT_LE(result.iterations, 2);
