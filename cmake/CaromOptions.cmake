@@ -41,6 +41,8 @@ target_compile_features(carom_flags INTERFACE cxx_std_20)
 # device's arithmetic the same, bit for bit.
 target_compile_options(carom_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow>
+  # No path of the build is in an object: a compiler cache serves every clone.
+  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>
   # Masks of lanes are bool where there is one lane.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-bitwise-instead-of-logical>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CAROM_WARNINGS_AS_ERRORS}>>:-Werror>)
