@@ -109,9 +109,11 @@ say_cuda_compiler() {
   esac
 }
 
-# With ccache, clones and worktrees of one machine use each other's objects. A precompiled header
-# would hide what a unit includes.
-export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS="--param=ggc-min-heapsize=*"
+# With ccache, clones and worktrees of one machine use each other's objects: paths count relative to
+# the clone, and two options that depend on the machine change no object. A precompiled header would
+# hide what a unit includes.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+export CCACHE_IGNOREOPTIONS="--param=ggc-min-heapsize=* -fmacro-prefix-map=*"
 if command -v ccache >/dev/null; then
   caching=(CAROM_PRECOMPILE=OFF CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache)
 else
