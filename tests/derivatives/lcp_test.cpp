@@ -184,6 +184,109 @@ TEST(DifferentiateLcp, ConditionOfFewRowsIsNoEstimate) {
   }
 }
 
+/// Frictionless contacts of one body, in pairs that are almost one contact, on springs: M = D (J J'
+/// + 1e-8) D, whose condition is about 1e9, D from 1e-6 to 1e6.
+Lcp pairs_of_contacts(int n, int problems, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(-6.0, 6.0);
+  std::vector<double> matrix, vector;
+  for (int p = 0; p < problems; ++p) {
+    std::vector<double> rows(3UL * n), scale(n);
+    for (double& one : scale) one = std::pow(10.0, uniform(random));
+    for (int i = 0; i < n; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        const bool again = i % 2 == 1;
+        rows[3 * i + k] = again ? rows[3 * i + k - 3] + (k > 0 ? 1e-8 * normal(random) : 0.0)
+                                : (k > 0 ? normal(random) : 1.0);
+      }
+    }
+    const double falls = 1.0 + std::fabs(normal(random)), turns = normal(random);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        double sum = i == j ? 1e-8 : 0.0;
+        for (int k = 0; k < 3; ++k) sum += rows[3 * i + k] * rows[3 * j + k];
+        matrix.push_back(sum * (scale[i] * scale[j]));
+      }
+      vector.push_back((turns * rows[3 * i + 1] - falls) * scale[i]);
+    }
+  }
+  return solved(n, matrix, vector);
+}
+
+TEST(DifferentiateLcp, LargeConditionsLoseNoMoreDigitsThanTheySay) {
+  std::mt19937_64 random(19);
+  std::normal_distribution<double> normal;
+  for (const int n : {4, 10, 12}) {
+    constexpr int kProblems = 64;
+    const Lcp all = pairs_of_contacts(n, kProblems, random);
+    std::vector<double> weight(kProblems * n), d_matrix(kProblems * n * n), d_vector(kProblems * n);
+    for (auto* list : {&weight, &d_matrix, &d_vector}) {
+      for (double& value : *list) value = normal(random);
+    }
+    for (std::size_t i = 0; i < d_matrix.size(); ++i) d_matrix[i] *= all.batch.matrix.host()[i];
+    for (std::size_t i = 0; i < d_vector.size(); ++i) d_vector[i] *= all.batch.vector.host()[i];
+    LcpCotangent cotangent;
+    cotangent.solution = Buffer<double>::from(weight);
+    LcpDirection direction;
+    direction.matrix = Buffer<double>::from(d_matrix);
+    direction.vector = Buffer<double>::from(d_vector);
+    const LcpGradient gradient = differentiate_lcp(all.batch, all.answer, cotangent);
+    const LcpTangent tangent = propagate_lcp(all.batch, all.answer, direction);
+    DerivativeSettings one_by_one;
+    one_by_one.radius = true;
+    const LcpGradient alone = differentiate_lcp(all.batch, all.answer, cotangent, one_by_one);
+    const LcpTangent ahead = propagate_lcp(all.batch, all.answer, direction, one_by_one);
+    int steep = 0, ahead_of = 0;
+    for (int p = 0; p < kProblems; ++p) {
+      SCOPED_TRACE(p);
+      if (gradient.status.host()[p] != Smoothness::smooth) continue;
+      const double condition = gradient.condition.host()[p];
+      steep += condition > 1e8;
+      const auto wide = [p](const Buffer<double>& from, int count) {
+        const double* at = from.data() + static_cast<std::ptrdiff_t>(p) * count;
+        return std::vector<long double>(at, at + count);
+      };
+      const auto matrix = wide(all.batch.matrix, n * n), vector = wide(all.batch.vector, n);
+      std::vector<long double> transposed(matrix.size()), pull(n), change(n);
+      std::vector<int> held;
+      for (int i = 0; i < n; ++i) {
+        if (gradient.solution.host()[p * n + i] > 0.0) held.push_back(i);
+        for (int j = 0; j < n; ++j) transposed[j * n + i] = matrix[i * n + j];
+        pull[i] = -weight[p * n + i];
+      }
+      const auto z = branch(n, matrix, vector, held), y = branch(n, transposed, pull, held);
+      for (int i = 0; i < n; ++i) {
+        change[i] = d_vector[p * n + i];
+        for (int j = 0; j < n; ++j) change[i] += d_matrix[(p * n + i) * n + j] * z[j];
+      }
+      const auto dz = branch(n, matrix, change, held);
+      const auto expect_near = [&](const char* name, const Buffer<double>& found,
+                                   const Buffer<double>& other, const auto& expected, int count) {
+        SCOPED_TRACE(name);
+        long double size = 0.0L, error = 0.0L;
+        for (int i = 0; i < count; ++i) {
+          const long double exact = expected(i);
+          size = std::max(size, std::fabs(exact));
+          error = std::max(error, std::fabs(found.host()[p * count + i] - exact));
+          EXPECT_EQ(found.host()[p * count + i], other.host()[p * count + i]);
+        }
+        EXPECT_LE(error, 1e-10L * std::max(1.0, condition / 1e6) * size);
+      };
+      expect_near(
+          "vector", gradient.vector, alone.vector, [&](int i) { return -y[i]; }, n);
+      expect_near(
+          "matrix", gradient.matrix, alone.matrix, [&](int i) { return -y[i / n] * z[i % n]; },
+          n * n);
+      if (tangent.status.host()[p] != Smoothness::smooth) continue;
+      ++ahead_of;
+      expect_near(
+          "solution", tangent.solution, ahead.solution, [&](int i) { return dz[i]; }, n);
+    }
+    EXPECT_GE(steep, kProblems / 2) << n;
+    EXPECT_GE(ahead_of, kProblems / 2) << n;
+  }
+}
+
 TEST(DifferentiateLcp, TheCertificateRefusesMutations) {
   std::mt19937_64 random(12);
   std::normal_distribution<double> normal;

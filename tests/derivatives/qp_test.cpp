@@ -576,6 +576,80 @@ TEST(DifferentiateQp, SolutionsOfHilbertsMatrixAreCorrected) {
   }
 }
 
+// Linear programs whose vertex lies where rows meet that are nearly one.
+TEST(DifferentiateQp, VerticesOfRowsThatAreNearlyOneKeepTheirDigits) {
+  constexpr int n = 4, kProblems = 60;
+  std::mt19937_64 random(23);
+  std::normal_distribution<double> normal;
+  QpBatch batch;
+  batch.problems = kProblems;
+  batch.variables = batch.rows = n;
+  std::vector<double> vector, matrix, bounds, solution, dual;
+  QpCotangent cotangent;
+  std::vector<double> weight(kProblems * n);
+  for (double& value : weight) value = normal(random);
+  std::vector<std::vector<long double>> vertices, adjoints;
+  for (int p = 0; p < kProblems; ++p) {
+    std::vector<double> rows(n * n), at(n);
+    for (double& value : rows) value = normal(random);
+    const double near = std::pow(10.0, -4.0 - p % 6);
+    for (int j = 0; j < n; ++j) rows[n + j] = rows[j] + near * normal(random);
+    for (double& value : at) value = normal(random);
+    std::vector<const double*> pointers;
+    std::vector<long double> right(2 * n, 0.0L), pull(2 * n, 0.0L);
+    for (int i = 0; i < n; ++i) {
+      double bound = 0.0;
+      for (int j = 0; j < n; ++j) bound += rows[i * n + j] * at[j];
+      bounds.push_back(bound);
+      vector.push_back(normal(random));
+      right[i] = -static_cast<long double>(vector.back());
+      right[n + i] = bound;
+      pointers.push_back(rows.data() + static_cast<std::ptrdiff_t>(i) * n);
+    }
+    const std::vector<double> zero(n * n, 0.0);
+    vertices.push_back(solved_equations(n, zero.data(), pointers, right));
+    for (int j = 0; j < n; ++j) pull[j] = weight[p * n + j];
+    adjoints.push_back(solved_equations(n, zero.data(), pointers, pull));
+    matrix.insert(matrix.end(), rows.begin(), rows.end());
+    const auto& known = vertices.back();
+    solution.insert(solution.end(), known.begin(), known.begin() + n);
+    dual.insert(dual.end(), known.begin() + n, known.end());
+  }
+  batch.hessian = Buffer<double>::from(std::vector<double>(kProblems * n * n, 0.0));
+  batch.vector = Buffer<double>::from(vector);
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.lower = Buffer<double>::from(bounds);
+  batch.upper = Buffer<double>::from(bounds);
+  QpResult answer;
+  answer.solution = Buffer<double>::from(solution);
+  answer.dual = Buffer<double>::from(dual);
+  answer.status = Buffer<Status>::from(std::vector<Status>(kProblems, Status::solved));
+  cotangent.solution = Buffer<double>::from(weight);
+  const QpGradient found = differentiate_qp(batch, answer, cotangent);
+  for (int p = 0; p < kProblems; ++p) {
+    SCOPED_TRACE(p);
+    ASSERT_EQ(found.status.host()[p], Smoothness::smooth);
+    const auto& x = vertices[p];
+    const auto& y = adjoints[p];
+    const double tolerance = 1e-11 * std::max(1.0, found.condition.host()[p] / 1e6);
+    const auto expect_near = [&](const char* name, int count, auto&& number, auto&& expected) {
+      SCOPED_TRACE(name);
+      long double size = 0.0L;
+      for (int i = 0; i < count; ++i) size = std::max(size, std::fabs(expected(i)));
+      for (int i = 0; i < count; ++i) {
+        EXPECT_NEAR(number(p * count + i), static_cast<double>(expected(i)),
+                    tolerance * static_cast<double>(size));
+      }
+    };
+    expect_near(
+        "bounds", n, [&](int i) { return found.lower.host()[i] + found.upper.host()[i]; },
+        [&](int i) { return y[n + i]; });
+    expect_near(
+        "matrix", n * n, [&](int i) { return found.matrix.host()[i]; },
+        [&](int i) { return -y[n + i / n] * x[i % n]; });
+  }
+}
+
 TEST(DifferentiateQp, RedundantContactsAreSmoothInVelocity) {
   // Four corners of a resting body hold three velocities: multipliers are not unique, v is.
   QpBatch batch;

@@ -44,7 +44,7 @@ constexpr long lcp_pack_factor_reals(long n, long width) {
 }
 constexpr long lcp_derivative_pack_reals(long n) {
   const long width = n <= kMostInPlace ? kLargestPair : kLargestPadding;
-  return lcp_pack_factor_reals(n, width) + (n * n + 8 * n + 15 * (n + 1)) * width;
+  return lcp_pack_factor_reals(n, width) + (n * n + 8 * n + 18 * (n + 1)) * width;
 }
 
 }  // namespace carom::cpu::simd

@@ -12,6 +12,7 @@
 #include "cpu/simd/pack_number.hpp"
 #include "cpu/simd/programs/lcp_derivatives.hpp"
 #include "cpu/simd/programs/pack_problems.hpp"
+#include "programs/derivatives/kernels/long_sum.hpp"
 
 namespace carom::cpu::simd {
 
@@ -24,6 +25,7 @@ class PackLcpDerivative : PackProblems<Isa> {
   using typename Lanes::Mask;
   using typename Lanes::Pack;
   using Number = BodyNumber<Isa>;
+  using LongSum = derivatives::LongSum<Number>;
   using Single = typename SingleOf<Isa>::type;
   using Lanes::each_four;
   using Lanes::fetch;
@@ -46,7 +48,7 @@ class PackLcpDerivative : PackProblems<Isa> {
     matrix_ = take(static_cast<long>(n_) * n_);
     turn_ = take(8L * n_);
     for (double** vector : {&vector_, &z_, &w_, &unit_, &share_, &feel_, &root_, &mode_, &g_, &y_,
-                            &r_all_, &dz_, &dw_, &part_, &slack_}) {
+                            &r_all_, &dz_, &dw_, &part_, &slack_, &low_, &rest_, &left_}) {
       *vector = take(n_ + 1);
       put(*vector, n_, Pack(0.0));
     }
@@ -127,6 +129,13 @@ class PackLcpDerivative : PackProblems<Isa> {
     factors_.solve(numbers(part_));
     for (int i = 0; i < n_; ++i) put(r_all_, i, get(z_, i));
     scatter(part_, z_);
+    if (any_of(good)) condition_ = factors_.condition().pack();
+    steep_ = good & (condition_ > Pack(derivatives::kSteep));
+    for (int i = 0; i < n_; ++i) put(low_, i, zero);
+    correct(z_, low_, feel_, false, [&](int i, LongSum& sum) {
+      sum.add(-get(vector_, i));
+      for (int j = 0; j < n_; ++j) subtract(entry(i, j), get(z_, j), get(low_, j), sum);
+    });
     Pack moved = zero;
     for (int i = 0; i < n_; ++i) {
       moved = larger(moved, get(feel_, i) * magnitude(get(z_, i) - get(r_all_, i)));
@@ -141,7 +150,6 @@ class PackLcpDerivative : PackProblems<Isa> {
       good = good & !(get(feel_, i) * z < -tolerance) & !(get(w_, i) < -tolerance * get(unit_, i));
       put(z_, i, select(z > zero, z, zero));
     }
-    if (any_of(good)) condition_ = factors_.condition().pack();
     return good;
   }
 
@@ -158,7 +166,14 @@ class PackLcpDerivative : PackProblems<Isa> {
     take_held(g_, part_);
     factors_.solve_transposed(numbers(part_));
     scatter(part_, y_);
-    certify(adjoint_residual());
+    const bool given = r_.cotangent.solution != nullptr;
+    if (given && any_of(steep_)) fetch(r_.cotangent.solution, n_, dz_);
+    const Pack moved = correct(y_, rest_, unit_, true, [&](int j, LongSum& sum) {
+      if (given) sum.add(get(dz_, j));
+      for (int i = 0; i < n_ && slack; ++i) sum.add_product(entry(i, j), get(slack_, i));
+      for (int i = 0; i < n_; ++i) subtract(entry(i, j), get(y_, i), get(rest_, i), sum);
+    });
+    certify(adjoint_residual(), moved);
     reach_down(slack);
     if (!any_of(good_)) return;
     bring(y_, r_.gradient.adjoint);
@@ -210,30 +225,43 @@ class PackLcpDerivative : PackProblems<Isa> {
     }
     if (r_.direction.matrix != nullptr) add_products();
     solve_tangent();
+    const bool given = r_.direction.vector != nullptr;
+    if (given && any_of(steep_)) fetch(r_.direction.vector, n_, y_);
+    const Pack moved = correct(dz_, rest_, feel_, false, [&](int i, LongSum& sum) {
+      if (given) sum.add(-get(y_, i));
+      if (r_.direction.matrix != nullptr) {
+        fetch_rows(i, 1);
+        for (int j = 0; j < n_; ++j) subtract(get(turn_, j), get(z_, j), get(low_, j), sum);
+      }
+      for (int j = 0; j < n_; ++j) subtract(entry(i, j), get(dz_, j), get(rest_, j), sum);
+    });
     MaxOf worst;
     each_product(r_all_, dz_, [&](int i, Pack sum, Pack size) {
       const Mask held = is_held(i);
       worst.add(select(held, share_of(sum, size), zero));
       put(dw_, i, select(held, zero, sum));
     });
-    certify(worst.value);
+    certify(worst.value, moved);
     reach(dw_);
     if (!any_of(good_)) return;
     bring(dz_, r_.tangent.solution);
     bring(dw_, r_.tangent.w);
     report(r_.tangent);
   }
+  /// Rows of dM.
+  CAROM_INLINE void fetch_rows(int i, int count) {
+    const double* at[kWidth];
+    for (int lane = 0; lane < kWidth; ++lane) {
+      const std::int64_t row = (p_ + (lane < lanes_ ? lane : 0)) * n_ + i;
+      at[lane] = r_.direction.matrix + row * n_;
+    }
+    spread_lanes<Isa>(at, count * n_, turn_);
+  }
   /// r += dM z.
   void add_products() {
-    const long square = static_cast<long>(n_) * n_;
     each_four(n_, [&](int i, auto rows) {
       constexpr int kRows = decltype(rows)::value;
-      const double* at[kWidth];
-      for (int lane = 0; lane < kWidth; ++lane) {
-        at[lane] = r_.direction.matrix + (p_ + (lane < lanes_ ? lane : 0)) * square +
-                   static_cast<long>(i) * n_;
-      }
-      spread_lanes<Isa>(at, kRows * n_, turn_);
+      fetch_rows(i, kRows);
       Pack sum[kRows];
       for (int r = 0; r < kRows; ++r) sum[r] = get(r_all_, i + r);
       for (int j = 0; j < n_; ++j) {
@@ -388,6 +416,47 @@ class PackLcpDerivative : PackProblems<Isa> {
     for (int i = 0; i < n_; ++i) put(to, i, gather_lanes<Isa>(from, rank_[i]));
   }
 
+  static CAROM_INLINE void subtract(Pack by, Pack value, Pack low, LongSum& sum) {
+    sum.add_product(-by, value);
+    sum.add_rest(-(by * low));
+  }
+  /// LcpDerivative::correct, of the steep lanes.
+  template <class Missing>
+  CAROM_INLINE Pack correct(double* x, double* low, const double* unit, bool transposed,
+                            Missing&& missing) {
+    const Pack zero(0.0), infinity(kernels::kInfinity);
+    if (!any_of(steep_)) return infinity;
+    Pack moved = zero, size = zero;
+    for (int i = 0; i < n_; ++i) put(low, i, zero);
+    for (int round = 0; round < derivatives::kSteepCorrections; ++round) {
+      for (int i = 0; i < n_; ++i) {
+        LongSum sum;
+        missing(i, sum);
+        put(left_, i, sum.value().pack());
+      }
+      take_held(left_, part_);
+      if (transposed) {
+        factors_.solve_transposed_once(numbers(part_));
+      } else {
+        factors_.solve_once(numbers(part_));
+      }
+      scatter(part_, left_);
+      moved = size = zero;
+      for (int i = 0; i < n_; ++i) {
+        const Mask changes = steep_ & is_held(i);
+        const Pack before = get(x, i), part = get(left_, i), by = get(low, i) + part;
+        const Pack after = before + by;
+        put(low, i, select(changes, by - (after - before), zero));
+        put(x, i, select(changes, after, before));
+        moved = select(changes, larger(moved, get(unit, i) * magnitude(part)), moved);
+        size = select(changes, larger(size, get(unit, i) * magnitude(after)), size);
+      }
+    }
+    const Mask there = size > zero;
+    const Pack share = select(there, moved / select(there, size, Pack(1.0)), zero);
+    return select(steep_, share, infinity);
+  }
+
   /// dz_a = -M_aa^-1 r_a.
   void solve_tangent(bool refined = true) {
     take_held(r_all_, part_);
@@ -410,10 +479,11 @@ class PackLcpDerivative : PackProblems<Isa> {
   }
 
   /// derivatives::certified.
-  CAROM_INLINE void certify(Pack residual) {
+  CAROM_INLINE void certify(Pack residual, Pack corrected) {
+    const Pack most(r_.rules.error_tolerance);
     residual_ = residual;
     good_ = good_ & (residual <= Pack(derivatives::kLargestResidual)) &
-            (condition_ * residual <= Pack(r_.rules.error_tolerance));
+            ((condition_ * residual <= most) | (corrected <= most));
   }
 
   void reach_down(bool slack) {
@@ -456,10 +526,10 @@ class PackLcpDerivative : PackProblems<Isa> {
   int most_ = 0;                                     // held rows of the lane that has most
   int row_[kMostDifferentiatedInPacks + 1][kWidth];  // the k-th held row of a lane; n: none
   int rank_[kMostDifferentiatedInPacks][kWidth];     // of a row among the held ones; n: not one
-  Mask good_, doubtful_;
+  Mask good_, doubtful_, steep_;
   Pack count_{0.0}, shift_{0.0}, margin_{0.0}, condition_{0.0}, residual_{0.0}, reach_{0.0};
   double *matrix_, *turn_, *vector_, *z_, *w_, *unit_, *share_, *feel_, *root_, *mode_, *g_, *y_,
-      *r_all_, *dz_, *dw_, *part_, *slack_;
+      *r_all_, *dz_, *dw_, *part_, *slack_, *low_, *rest_, *left_;
 };
 
 }  // namespace carom::cpu::simd

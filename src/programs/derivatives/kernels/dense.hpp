@@ -231,6 +231,8 @@ class FactorsOf {
     add(rest, x);
   }
 
+  CAROM_INLINE void solve_transposed_once(V* x) const { scaled_solve_transposed(x); }
+
   /// The scaled matrix's condition in the 1-norm; of many unknowns an estimate.
   [[nodiscard]] CAROM_HOST_DEVICE V condition() const {
     const V inverse =

@@ -6,6 +6,7 @@
 
 #include "programs/derivatives/kernels/dense.hpp"
 #include "programs/derivatives/kernels/doubtful.hpp"
+#include "programs/derivatives/kernels/long_sum.hpp"
 #include "programs/derivatives/kernels/report.hpp"
 
 /// Derivatives of the answer of w = M z + q, 0 <= z perp w >= 0: docs/explanation/derivatives.md.
@@ -15,7 +16,8 @@ using certificate::RowMode;
 
 template <class Memory>
 struct LcpModesLayout {
-  Memory z;  ///< polished
+  Memory z;    ///< polished
+  Memory low;  ///< what rounding leaves of it where the condition is large
   Memory w;
   Memory unit;   ///< of row i
   Memory share;  ///< 1 / unit, or zero
@@ -34,6 +36,7 @@ struct LcpModesLayout {
   LcpModesLayout() = default;
   CAROM_INLINE constexpr LcpModesLayout(kernels::Arena<Memory>& arena, long n)
       : z(arena.take(n)),
+        low(arena.take(n)),
         w(arena.take(n)),
         unit(arena.take(n)),
         share(arena.take(n)),
@@ -91,12 +94,17 @@ class LcpDerivative {
     for (int round = 0; round < 4; ++round) {
       regular = factor();
       if (!regular) break;
+      report.condition = factors_.condition();
       for (int k = 0; k < count_; ++k) at_.g[k] = -vector_[held_[k]];
       factors_.solve(at_.g);
       double moved = 0.0;
       for (int i = 0; i < n_; ++i) at_.r[i] = at_.z[i];
-      for (int i = 0; i < n_; ++i) at_.z[i] = 0.0;
+      for (int i = 0; i < n_; ++i) at_.z[i] = at_.low[i] = 0.0;
       for (int k = 0; k < count_; ++k) at_.z[held_[k]] = at_.g[k];
+      correct(report, at_.z, at_.low, at_.feel, false, [&](int i, LongSum<double>& sum) {
+        sum.add(-vector_[i]);
+        for (int j = 0; j < n_; ++j) subtract_long(entry(i, j), at_.z[j], at_.low[j], sum);
+      });
       for (int i = 0; i < n_; ++i) {
         moved = kernels::larger(moved, at_.feel[i] * magnitude(at_.z[i] - at_.r[i]));
       }
@@ -119,7 +127,6 @@ class LcpDerivative {
       if (at_.feel[i] * at_.z[i] < -tolerance || at_.w[i] < -tolerance * at_.unit[i]) return false;
       at_.z[i] = at_.z[i] > 0.0 ? at_.z[i] : 0.0;
     }
-    report.condition = factors_.condition();
     unique_ = true;
     if (doubtfuls_ > 0) {
       reduce();
@@ -146,6 +153,13 @@ class LcpDerivative {
     double* open = at_.y[0];
     double* closed = at_.y[1];
     solve_adjoint(open);
+    double* low = at_.dw;
+    const double moved =
+        correct(report, open, low, at_.unit, true, [&](int j, LongSum<double>& sum) {
+          if (solution != nullptr) sum.add(solution[j]);
+          for (int i = 0; i < n_ && slack != nullptr; ++i) sum.add_product(entry(i, j), slack[i]);
+          for (int i = 0; i < n_; ++i) subtract_long(entry(i, j), open[i], low[i], sum);
+        });
     bool seen = false;
     double* touch = at_.column[0];
     for (int k = 0; k < b; ++k) {
@@ -182,7 +196,7 @@ class LcpDerivative {
              : element == AtKink::held ? closed[i]
                                        : 0.5 * (open[i] + closed[i]);
     }
-    if (!certified(report, rules_)) {
+    if (!certified(report, rules_, element == AtKink::free ? moved : kernels::kInfinity)) {
       for (int i = 0; i < n_; ++i) y[i] = kNone;
       return false;
     }
@@ -202,6 +216,15 @@ class LcpDerivative {
       at_.r[i] = sum;
     }
     solve_tangent(at_.r, at_.dz);
+    double* low = at_.dw;
+    const double corrected =
+        correct(report, at_.dz, low, at_.feel, false, [&](int i, LongSum<double>& sum) {
+          if (vector != nullptr) sum.add(-vector[i]);
+          for (int j = 0; j < n_ && matrix != nullptr; ++j) {
+            subtract_long(matrix[static_cast<long>(i) * n_ + j], at_.z[j], at_.low[j], sum);
+          }
+          for (int j = 0; j < n_; ++j) subtract_long(entry(i, j), at_.dz[j], low[j], sum);
+        });
     bool moved = false;
     double* s = at_.column[0];
     for (int k = 0; k < b; ++k) {
@@ -237,7 +260,9 @@ class LcpDerivative {
                             ? branch_residual()
                             : certificate::lcp_tangent_residual(n_, matrix_, mode_, at_.r, at_.dz);
     }
-    const bool fine = report.status != Smoothness::undefined && certified(report, rules_);
+    const bool fine = report.status != Smoothness::undefined &&
+                      certified(report, rules_,
+                                report.status == Smoothness::kink ? kernels::kInfinity : corrected);
     for (int i = 0; i < n_; ++i) {
       double sum = at_.r[i];
       for (int j = 0; j < n_; ++j) sum += entry(i, j) * at_.dz[j];
@@ -376,6 +401,45 @@ class LcpDerivative {
       if (mode == RowMode::doubtful) doubtful_[doubtfuls_++] = i;
     }
     return changed;
+  }
+
+  static CAROM_INLINE void subtract_long(double by, double value, double low,
+                                         LongSum<double>& sum) {
+    sum.add_product(-by, value);
+    sum.add_rest(-(by * low));
+  }
+  /// Where the condition is large, adds to x of the held rows the solution of what their equations
+  /// miss, which missing(i, sum) adds up; low: what rounding leaves of x, out. How far the last
+  /// correction moved x, relative to it, by the units' products; infinite where there was none.
+  template <class Missing>
+  CAROM_INLINE double correct(const Report& report, double* x, double* low, const double* unit,
+                              bool transposed, Missing&& missing) {
+    if (!(report.condition > kSteep)) return kernels::kInfinity;
+    for (int i = 0; i < n_; ++i) low[i] = 0.0;
+    double* part = at_.column[1];
+    double moved = 0.0, size = 0.0;
+    for (int round = 0; round < kSteepCorrections; ++round) {
+      for (int k = 0; k < count_; ++k) {
+        LongSum<double> sum;
+        missing(held_[k], sum);
+        part[k] = sum.value();
+      }
+      if (transposed) {
+        factors_.solve_transposed_once(part);
+      } else {
+        factors_.solve_once(part);
+      }
+      moved = size = 0.0;
+      for (int k = 0; k < count_; ++k) {
+        const int i = held_[k];
+        const double before = x[i], by = low[i] + part[k];
+        x[i] = before + by;
+        low[i] = by - (x[i] - before);
+        moved = kernels::larger(moved, unit[i] * magnitude(part[k]));
+        size = kernels::larger(size, unit[i] * magnitude(x[i]));
+      }
+    }
+    return size > 0.0 ? moved / size : 0.0;
   }
 
   CAROM_HOST_DEVICE bool factor() {

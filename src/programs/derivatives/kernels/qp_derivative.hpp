@@ -235,8 +235,9 @@ class QpDerivative {
   /// One Newton step of the modes' equations, and the same again with these factors where they are
   /// linear; what it moved, in the rows' units.
   CAROM_HOST_DEVICE double newton();
-  /// -(P x + q + G'lambda), and the slack of row i, in twice the precision where there are cones:
-  /// an edge's normal is s or z divided by its length, which may be small.
+  /// -(P x + q + G'lambda), and the slack of row i, in twice the precision where there are cones,
+  /// since an edge's normal is s or z divided by its length, which may be small, and where the
+  /// condition is large.
   CAROM_HOST_DEVICE void descent(double* to) const;
   template <int kColumns>
   CAROM_HOST_DEVICE void long_descent(int first, double* to) const;
@@ -326,7 +327,10 @@ class QpDerivative {
   CAROM_HOST_DEVICE bool refined(Report& report, double* e, Wish&& wish, Judge&& judge) {
     report.residual = judge();
     double error = report.condition * report.residual;
-    for (int round = 0; round < kMostCorrections && error > rules_.error_tolerance; ++round) {
+    const bool steep = report.condition > kSteep && report.status == Smoothness::smooth;
+    const int least = steep ? kSteepCorrections : 0;
+    for (int round = 0; round < kMostCorrections; ++round) {
+      if (round >= least && !(error > rules_.error_tolerance)) break;
       error = correct(e, wish);
       report.residual = judge();
     }
@@ -416,6 +420,7 @@ class QpDerivative {
   bool semidefinite_ = false;
   int edges_ = 0;
   bool bent_ = false;   // whether there are second-order cones
+  bool long_ = false;   // whether the answer's residuals are in twice the precision
   double turn_ = 0.0;   // of edges' normals in the last step
   double tried_ = 0.0;  // within what slacks were held when the polish started the last time
   double solution_size_ = 0.0;

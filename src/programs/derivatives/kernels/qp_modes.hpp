@@ -34,6 +34,11 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   const bool doubts = doubtfuls_ > 0;
   if (doubts) settle();
   report.condition = factors_.condition();
+  if (report.condition > kSteep && doubtfuls_ == 0 && !long_) {
+    long_ = true;
+    for (int round = 0; round < kSteepCorrections; ++round) newton();
+    measure(true);
+  }
   if (doubts) {
     report.margin = margin_;
     report.doubtful = doubtfuls_;
@@ -143,6 +148,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
     bent_ = bent_ || (cone.kind == ConeKind::second_order && cone.size > 1);
     first += cone.size;
   }
+  long_ = bent_;
   for (int i = 0; i < n_; ++i) {
     for (int j = 0; j <= i; ++j) {
       const long at = static_cast<long>(i) * n_ + j;
@@ -392,7 +398,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
     } else if (in_cone(i)) {
       step[n_ + c] = at_.slack[i];
     } else {
-      step[n_ + c] = bent_ ? long_slack(i) : (sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
+      step[n_ + c] = long_ ? long_slack(i) : (sign_[i] >= 0 ? 1.0 : -1.0) * at_.slack[i];
     }
   }
   factors_.solve(step);
@@ -440,7 +446,7 @@ CAROM_HOST_DEVICE inline double QpDerivative::newton() {
 }
 
 CAROM_HOST_DEVICE inline void QpDerivative::descent(double* to) const {
-  if (bent_) {
+  if (long_) {
     int j = 0;
     for (; j + kSideBySide <= n_; j += kSideBySide) long_descent<kSideBySide>(j, to);
     for (; j < n_; ++j) long_descent<1>(j, to);
@@ -509,7 +515,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::put_long_slacks() {
 
 CAROM_HOST_DEVICE inline void QpDerivative::advance(const double* step) {
   for (int j = 0; j < n_; ++j) {
-    if (!bent_) {
+    if (!long_) {
       at_.x[j] += step[j];
       continue;
     }

@@ -19,6 +19,10 @@ inline constexpr double kMissesNothing = 1e-14;
 inline constexpr double kSettledEdge = 1e-10;
 /// Residual of the adjoint and tangent equations.
 inline constexpr double kLargestResidual = 1e-12;
+/// Condition from which on answers and solutions are corrected by residuals in twice the precision,
+/// and how often.
+inline constexpr double kSteep = 1e5;
+inline constexpr int kSteepCorrections = 2;
 /// Share of its terms below which what the loss sees of a doubtful row is zero.
 inline constexpr double kUnseen = 1e-12;
 
@@ -43,13 +47,16 @@ struct DerivativeRules {
   bool reach = true;  ///< whether it is asked for
 };
 
-/// Whether the equations' residual and what it makes of the error are small enough, lane by lane;
-/// else the derivative is undefined.
+/// Whether the equations' residual and what it makes of the error, or what a correction by
+/// residuals in twice the precision moved, are small enough, lane by lane; else the derivative is
+/// undefined.
 template <class V>
-auto certified(ReportOf<V>& report, const DerivativeRules& rules) {
+auto certified(ReportOf<V>& report, const DerivativeRules& rules,
+               V corrected = V(kernels::kInfinity)) {
   using kernels::any_of;
+  const V most(rules.error_tolerance);
   const auto fine = (report.residual <= V(kLargestResidual)) &
-                    (report.condition * report.residual <= V(rules.error_tolerance));
+                    ((report.condition * report.residual <= most) | (corrected <= most));
   if (!any_of(fine)) report.status = Smoothness::undefined;
   return fine;
 }
