@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <string>
@@ -85,9 +87,9 @@ TEST(DifferentiateCompliant, OnlyWhatIsWantedIsThere) {
       {"law", "programme"});
 }
 
-/// Three joints in a plane's two directions, nearly or truly dependent: rows (1, 0), (1, 2^-15) and
+/// Three joints in a plane's two directions, nearly or truly dependent: rows (1, 0), (1, near) and
 /// one that is their combination, which rounding alone would let seem independent.
-CompliantBatch plane_joints(const std::vector<double>& rates) {
+CompliantBatch plane_joints(const std::vector<double>& rates, double near = 0x1.0p-15) {
   CompliantProblem problem;
   problem.velocities = 3;
   problem.step_size = 0.01;
@@ -96,7 +98,7 @@ CompliantBatch plane_joints(const std::vector<double>& rates) {
   problem.velocity = {0.2, 0.1, -0.3};
   CompliantConstraint joints;
   joints.type = CompliantConstraint::Type::bilateral;
-  joints.jacobian = {1.0, 0.0, 0.0, 1.0, 0x1.0p-15, 0.0, 0.37, 0.81, 0.0};
+  joints.jacobian = {1.0, 0.0, 0.0, 1.0, near, 0.0, 0.37, 0.81, 0.0};
   joints.jacobian_dot_v = rates;
   joints.phi = {1e-3, -2e-3, 5e-4};
   joints.stiffness = {1e3, 2e3, 7e2};
@@ -114,7 +116,7 @@ long double upper_left(const CompliantBatch& batch, int i, int j) {
 /// D^-1 (x, y), D = G M^-1 G' of the first two rows, by substitution on both sides of that inverse.
 std::pair<double, double> over_first_two(const CompliantBatch& batch, long double x,
                                          long double y) {
-  const long double e = 0x1.0p-15L, second = (y - x) / e;
+  const long double e = batch.jacobian.host()[4], second = (y - x) / e;
   const long double f = upper_left(batch, 0, 0) * x + upper_left(batch, 0, 1) * second;
   const long double g = (upper_left(batch, 1, 0) * x + upper_left(batch, 1, 1) * second) / e;
   return {static_cast<double>(f - g), static_cast<double>(g)};
@@ -175,6 +177,87 @@ TEST(DifferentiateCompliant, MovingRowsThatNearlyDependAreThoseOfTheirForces) {
   // In G and M there is none, since the set of independent rows may jump.
   const CompliantGradient all = differentiate_compliant(batch, answer, cotangent);
   EXPECT_EQ(all.status.host()[0], Smoothness::undefined);
+}
+
+/// A^-1 b, A definite.
+std::array<long double, 3> over(std::array<std::array<long double, 3>, 3> a,
+                                std::array<long double, 3> b) {
+  for (int k = 0; k < 3; ++k) {
+    for (int i = k + 1; i < 3; ++i) {
+      const long double by = a[i][k] / a[k][k];
+      for (int j = k; j < 3; ++j) a[i][j] -= by * a[k][j];
+      b[i] -= by * b[k];
+    }
+  }
+  for (int k = 2; k >= 0; --k) {
+    for (int j = k + 1; j < 3; ++j) b[k] -= a[k][j] * b[j];
+    b[k] /= a[k][k];
+  }
+  return b;
+}
+
+TEST(DifferentiateCompliant, SpringsOfMovingRowsThatNearlyDependHaveTheirDigits) {
+  // m and p / h nearly cancel in their gradients.
+  constexpr long double h = 0.01;
+  const std::array<long double, 3> weight = {0.7, -0.4, 0.9};
+  for (const double near : {0x1.0p-6, 0x1.0p-8, 0x1.0p-10, 0x1.0p-12}) {
+    SCOPED_TRACE(near);
+    const std::vector<double> rates = {0.1, 0.6, 0.3};
+    const CompliantBatch batch = plane_joints(rates, near);
+    const CompliantResult answer = solve_compliant(batch);
+    CompliantCotangent cotangent;
+    cotangent.velocity = Buffer<double>::from(std::vector<double>(weight.begin(), weight.end()));
+    const CompliantGradient gradient = differentiate_compliant(
+        batch, answer, cotangent, {}, {}, {"phi", "stiffness", "damping", "velocity"});
+    ASSERT_EQ(gradient.status.host()[0], Smoothness::smooth);
+    std::array<std::array<long double, 3>, 3> mass, flexible, w;
+    std::array<long double, 3> push, rest, pull, moment{}, s;
+    const auto g = [&](int i, int j) -> long double { return batch.jacobian.host()[3 * i + j]; };
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) mass[i][j] = batch.mass_matrix.host()[3 * i + j];
+      push[i] = h * batch.force.host()[i];
+      s[i] = h * batch.stiffness.host()[i] + batch.damping.host()[i];
+    }
+    push = over(mass, push);
+    const long double step = (rates[1] - static_cast<long double>(rates[0])) / near;
+    const long double f = upper_left(batch, 0, 0) * rates[0] + upper_left(batch, 0, 1) * step;
+    moment[1] = (upper_left(batch, 1, 0) * rates[0] + upper_left(batch, 1, 1) * step) / near;
+    moment[0] = f - moment[1];
+    for (int i = 0; i < 3; ++i) {
+      push[i] += batch.velocity.host()[i];
+      flexible[i] = over(mass, {g(i, 0), g(i, 1), g(i, 2)});
+    }
+    const auto phi = [&](int i) -> long double { return batch.phi.host()[i]; };
+    const auto stiff = [&](int i) -> long double { return batch.stiffness.host()[i]; };
+    const auto damp = [&](int i) -> long double { return batch.damping.host()[i]; };
+    for (int i = 0; i < 3; ++i) {
+      rest[i] = -h * rates[i] - (stiff(i) * phi(i) + moment[i]) / s[i];
+      pull[i] = 0.0L;
+      for (int j = 0; j < 3; ++j) {
+        rest[i] -= g(i, j) * push[j];
+        pull[i] += flexible[i][j] * weight[j];
+        w[i][j] = i == j ? 1.0L / (h * s[i]) : 0.0L;
+        for (int k = 0; k < 3; ++k) w[i][j] += g(i, k) * flexible[j][k];
+      }
+    }
+    const std::array<long double, 3> p = over(w, rest), psi = over(w, pull);
+    const auto expect_near = [&](const char* name, const Buffer<double>& found, auto&& expected) {
+      SCOPED_TRACE(name);
+      long double size = 0.0L;
+      for (int i = 0; i < 3; ++i) size = std::max(size, std::fabs(expected(i)));
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_NEAR(found.host()[i], static_cast<double>(expected(i)),
+                    2e-17 / (near * near) * static_cast<double>(size));
+      }
+    };
+    expect_near("phi", gradient.phi, [&](int i) { return -psi[i] * stiff(i) / s[i]; });
+    expect_near("stiffness", gradient.stiffness, [&](int i) {
+      return -psi[i] * (phi(i) * damp(i) - h * moment[i] - p[i]) / (s[i] * s[i]);
+    });
+    expect_near("damping", gradient.damping, [&](int i) {
+      return psi[i] * (stiff(i) * phi(i) + moment[i] + p[i] / h) / (s[i] * s[i]);
+    });
+  }
 }
 
 /// Contacts that stick, slide, open and touch, joints, rows that depend on each other, one problem

@@ -82,7 +82,7 @@ class StepDerivative {
   static constexpr double kUnsurePivot = 0.1;
   /// The trace of a kind's inverse, rows of length one, from which on it is refined, and up to
   /// which that settles; x of combination_size counts where it may be large.
-  static constexpr double kSteepKind = 1e5, kSteepestKind = 1e11;
+  static constexpr double kSteepKind = 1e3, kSteepestKind = 1e11;
 
   CAROM_INLINE V mass(int i, int j) const {
     return problem_.mass_matrix[static_cast<long>(i) * n_ + j];
@@ -182,12 +182,16 @@ class StepDerivative {
     return problem_.stiffness[row_[k]] * problem_.phi[row_[k]] + at_.moment[k];
   }
 
+  /// m / s + p / eta. Where these nearly cancel, as F = 0 has it.
+  CAROM_HOST_DEVICE V pressure(int k) const;
+
   // The centripetal term m = M^ (dG/dt) v, M^ = (G M^-1 G')^-1 of each kind of rows, on the first
   // rows of a kind that are independent, as the solver has it.
 
   CAROM_INLINE int kind_of(int i) const { return kernels::row_group(problem_.type, i); }
   CAROM_HOST_DEVICE void factor_kinds();
-  /// x := M^ x, kind by kind; zero at rows that depend on others of their kind. pushed: M^-1 G'x.
+  /// x := M^ x, kind by kind; zero at rows that depend on others of their kind. pushed: M^-1 G'x,
+  /// or null.
   CAROM_HOST_DEVICE void over_kinds(V* x, V* pushed);
   /// The same without refinement.
   CAROM_HOST_DEVICE void solve_kinds(V* x) const;
@@ -285,13 +289,14 @@ class StepDerivative {
   CAROM_HOST_DEVICE V moved_flow();
 
   /// Polishes lanes that go on by flows in about twice the precision, from the problem's numbers:
-  /// a slip that is far smaller than its terms has a direction as well. Lanes where it settles.
+  /// a slip that is far smaller than its terms has a direction as well, and so has v' where m is
+  /// large. Lanes where it settles.
   CAROM_HOST_DEVICE Mask sharpen(Mask going);
   /// flow() of lanes that go on, likewise. low: what rounding leaves of the impulses.
   CAROM_HOST_DEVICE void long_flow(Mask going, const V* low);
 
-  /// v' of the polished impulses.
-  CAROM_HOST_DEVICE void finish();
+  /// v' of the polished impulses, which sharpen() has left for its lanes.
+  CAROM_HOST_DEVICE void finish(Mask sharp);
 
   // Doubtful conditions: 0 <= theta perp N dp + .. >= 0, J dp = .. + U theta. Touching: theta =
   // dp_n with friction against the slip, and dF_n; on the border: theta = -n dF_t and mu dp_n - n
@@ -406,6 +411,7 @@ class StepDerivative {
   Mask redundant_{};                      // lanes where a kind has rows that depend on each other
   Mask unsure_{};                         // lanes where rounding decides which rows do
   Mask steep_[kernels::kRowGroups] = {};  // lanes where the kind's rows nearly do
+  Mask steeps_{};                         // lanes that move where some kind's do
   V steepest_{1.0};                       // the largest such trace
   bool moves_ = false;                    // whether any lane moves
   bool by_velocities_ = false;            // J is inverted through a matrix of their order

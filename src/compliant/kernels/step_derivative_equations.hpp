@@ -65,11 +65,12 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     }
     if (!any_of(going)) break;
   }
+  const Mask sharp = good & (creeps_ | steeps_);
+  if (any_of(sharp)) good = good & (sharpen(sharp) | !sharp);
   if constexpr (kAlone) {
-    if (creeps_ && good) good = sharpen(good);
     stale = split(tolerance) || stale;
-  } else if (any_of(good & creeps_)) {
-    good = good & (sharpen(good & creeps_) | !creeps_) & !split(tolerance);
+  } else if (any_of(sharp)) {
+    good = good & !split(tolerance);
   }
   report.margin = margin_;
   report.doubtful = doubtfuls_;
@@ -89,7 +90,7 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::modes(cons
     if (any_of(good & slides_)) fill_matrix(true);
   }
   if (!any_of(good)) return good;
-  finish();
+  finish(sharp);
   report.condition = condition();
   // The determinant is positive in every mode, unless friction has made this answer one of
   // several.
@@ -498,6 +499,9 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::sharpen(Ma
     }
     turns = turns & !(turned <= V(kSettledEdge));
   }
+  for (int j = 0; j < n_; ++j) {
+    at_.velocity[j] = problem_.velocity[j] + (at_.lambda[j] + at_.lambda_other[j]);
+  }
   return going & !turns;
 }
 
@@ -541,13 +545,13 @@ CAROM_HOST_DEVICE void StepDerivative<V>::long_flow(Mask going, const V* low) {
 }
 
 template <class V>
-CAROM_HOST_DEVICE void StepDerivative<V>::finish() {
-  for (int j = 0; j < n_; ++j) at_.velocity[j] = at_.push[j];
+CAROM_HOST_DEVICE void StepDerivative<V>::finish(Mask sharp) {
+  V* to = at_.inner;
+  for (int j = 0; j < n_; ++j) to[j] = at_.push[j];
   for (int k = 0; k < count_; ++k) {
-    for (int j = first(k); j < last(k); ++j) {
-      at_.velocity[j] += flexible(k)[j] * at_.impulse[k];
-    }
+    for (int j = first(k); j < last(k); ++j) to[j] += flexible(k)[j] * at_.impulse[k];
   }
+  for (int j = 0; j < n_; ++j) at_.velocity[j] = select(sharp, at_.velocity[j], to[j]);
 }
 
 }  // namespace carom::derivatives

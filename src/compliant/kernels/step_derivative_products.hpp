@@ -326,7 +326,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
     const int i = row_[k];
     const V stiff = problem_.stiffness[i], damp = problem_.damping[i], phi = problem_.phi[i];
     const V per_s = at_.per_rate[k], p = at_.impulse[k];
-    const V s2 = per_s * per_s, e2 = per_eta(k) * per_eta(k);
+    const V pressed = pressure(k), sprung = stiff * phi * per_s + pressed;
     if (gradient.jacobian != nullptr) {
       V* to = gradient.jacobian + static_cast<long>(i) * n_;
       for (int j = first(k); j < last(k); ++j) to[j] = p * lambda[j] - psi[k] * v[j];
@@ -343,15 +343,12 @@ CAROM_HOST_DEVICE void StepDerivative<V>::write(const StepCotangentView<V>& cota
       }
     }
     if (gradient.phi != nullptr) gradient.phi[i] = -psi[k] * stiff * per_s;
-    const V soft = p * h_ * e2;
     if (gradient.stiffness != nullptr) {
-      gradient.stiffness[i] = -psi[k] * ((phi * damp - h_ * at_.moment[k]) * s2 - h_ * soft);
+      gradient.stiffness[i] = psi[k] * per_s * (h_ * pressed - phi * damp * per_s);
     }
-    if (gradient.damping != nullptr) {
-      gradient.damping[i] = psi[k] * (spring(k) * s2 + soft);
-    }
-    step += psi[k] * (stiff * spring(k) * s2 + p * (V(2.0) * h_ * stiff + damp) * e2 -
-                      problem_.jacobian_dot_v[i]);
+    if (gradient.damping != nullptr) gradient.damping[i] = psi[k] * per_s * sprung;
+    step +=
+        psi[k] * (stiff * per_s * sprung + p * per_eta(k) * per_h_ - problem_.jacobian_dot_v[i]);
     if (cotangent.force != nullptr) step -= p / h_ * cotangent.force[i] / h_;
     const Mask slides = has_mode(k, StepMode::slide);
     if (gradient.friction != nullptr && any_of(slides)) {
@@ -391,16 +388,16 @@ CAROM_HOST_DEVICE void StepDerivative<V>::change(const StepDirectionView<V>& d) 
     const int i = row_[k];
     const V stiff = problem_.stiffness[i], damp = problem_.damping[i], phi = problem_.phi[i];
     const V per_s = at_.per_rate[k], p = at_.impulse[k];
-    const V s2 = per_s * per_s, e2 = per_eta(k) * per_eta(k);
+    const V pressed = pressure(k), sprung = stiff * phi * per_s + pressed;
     const V dk = d.stiffness != nullptr ? d.stiffness[i] : V(0.0);
     const V db = d.damping != nullptr ? d.damping[i] : V(0.0);
     V sum = dh * problem_.jacobian_dot_v[i];
     if (d.jacobian_dot_v != nullptr) sum += h_ * d.jacobian_dot_v[i];
     if (d.phi != nullptr) sum += stiff * d.phi[i] * per_s;
     if (turned) sum += at_.turn[k] * per_s;
-    sum += dk * ((phi * damp - h_ * at_.moment[k]) * s2 - p * h_ * h_ * e2);
-    sum -= db * (spring(k) * s2 + p * h_ * e2);
-    sum -= dh * (stiff * spring(k) * s2 + p * (V(2.0) * h_ * stiff + damp) * e2);
+    sum -= dk * per_s * (h_ * pressed - phi * damp * per_s);
+    sum -= db * per_s * sprung;
+    sum -= dh * (stiff * per_s * sprung + p * per_eta(k) * per_h_);
     for (int j = first(k); j < last(k); ++j) {
       sum += jacobian(k)[j] * dv[j];
       if (d.jacobian != nullptr) sum += d.jacobian[static_cast<long>(i) * n_ + j] * v[j];
@@ -436,7 +433,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::change_moment(const StepDirectionView<
     }
     at_.turn[k] = sum;
   }
-  over_kinds(at_.turn, at_.along_turn);
+  over_kinds(at_.turn, nullptr);
 }
 
 template <class V>

@@ -88,12 +88,14 @@ CAROM_HOST_DEVICE typename StepDerivative<V>::Mask StepDerivative<V>::prepare() 
     }
   }
   kinds_known_ = false;
+  steeps_ = moving_ & !moving_;
   if (moves_) {
     factor_kinds();
     if (mixed_) good = good & !moving_;
     for (int k = 0; k < count_; ++k) at_.moment[k] = problem_.jacobian_dot_v[row_[k]];
     over_kinds(at_.moment, at_.along_moment);
     good = good & !(moving_ & unsure_);
+    for (const Mask& steep : steep_) steeps_ = steeps_ | (moving_ & steep);
   }
   for (int k = 0; k < count_; ++k) {
     at_.weight[k] = V(1.0) / w(k, k);
@@ -178,49 +180,53 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
 
 template <class V>
 CAROM_HOST_DEVICE void StepDerivative<V>::over_kinds(V* x, V* pushed) {
-  const V zero(0.0);
   V* given = at_.given;
   V* rest = at_.rest;
   for (int k = 0; k < count_; ++k) given[k] = x[k];
   solve_kinds(x);
-  push_back(x, pushed);
-  Mask any = zero < zero;
-  for (const Mask& steep : steep_) any = any | steep;
-  if (!any_of(any)) return;
-  // Refined by what D x = given misses in twice the precision.
+  if (pushed != nullptr) push_back(x, pushed);
+  // Steep kinds are refined by what D x = given misses in twice the precision.
   constexpr int kRounds = 2;
   V* high = at_.inner;
   V* low = at_.lambda_other;
-  for (int round = 0; round <= kRounds; ++round) {
-    for (int k = 0; k < count_; ++k) rest[k] = zero;
+  const auto push_long = [&](int kind) {
+    long_over_mass(
+        [&](int j, LongSum<V>& sum) {
+          for (int k = 0; k < count_; ++k) {
+            if (kind_of(row_[k]) != kind || j < first(k) || j >= last(k)) continue;
+            sum.add_product(jacobian(k)[j], x[k]);
+          }
+        },
+        high, low);
+  };
+  Mask any = V(0.0) < V(0.0);
+  for (const Mask& steep : steep_) any = any | steep;
+  for (int round = 0; round < kRounds && any_of(any); ++round) {
+    for (int k = 0; k < count_; ++k) rest[k] = V(0.0);
     for (int kind = 0; kind < kernels::kRowGroups; ++kind) {
-      const Mask steep = steep_[kind];
-      if (!any_of(steep)) continue;
-      long_over_mass(
-          [&](int j, LongSum<V>& sum) {
-            for (int k = 0; k < count_; ++k) {
-              if (kind_of(row_[k]) != kind || j < first(k) || j >= last(k)) continue;
-              sum.add_product(jacobian(k)[j], x[k]);
-            }
-          },
-          high, low);
-      for (int j = 0; j < n_ && round == kRounds; ++j) {
-        V& to = pushed[kind * n_ + j];
-        to = select(steep, high[j], to);
-      }
-      for (int k = 0; k < count_ && round < kRounds; ++k) {
+      if (!any_of(steep_[kind])) continue;
+      push_long(kind);
+      for (int k = 0; k < count_; ++k) {
         if (kind_of(row_[k]) != kind) continue;
         LongSum<V> sum(given[k]);
         for (int j = first(k); j < last(k); ++j) {
           sum.add_product(-jacobian(k)[j], high[j]);
           sum.add_rest(-(jacobian(k)[j] * low[j]));
         }
-        rest[k] = select(steep, sum.value(), zero);
+        rest[k] = select(steep_[kind], sum.value(), V(0.0));
       }
     }
-    if (round == kRounds) break;
     solve_kinds(rest);
     for (int k = 0; k < count_; ++k) x[k] += rest[k];
+  }
+  if (pushed == nullptr) return;
+  for (int kind = 0; kind < kernels::kRowGroups; ++kind) {
+    if (!any_of(steep_[kind])) continue;
+    push_long(kind);
+    for (int j = 0; j < n_; ++j) {
+      V& to = pushed[kind * n_ + j];
+      to = select(steep_[kind], high[j], to);
+    }
   }
 }
 
@@ -319,6 +325,23 @@ CAROM_HOST_DEVICE void StepDerivative<V>::vectors_over_mass(V* const* x) const {
     }
     for (int k = 0; k < kVectors; ++k) x[k][i] = sum[k] * at_.mass[i * n_ + i];
   }
+}
+
+template <class V>
+CAROM_HOST_DEVICE V StepDerivative<V>::pressure(int k) const {
+  const V turned = at_.moment[k] * at_.per_rate[k], pressed = at_.impulse[k] * per_eta(k);
+  if (!moves_) return pressed;
+  const int i = row_[k];
+  const V shift = problem_.stiffness[i] * problem_.phi[i] * at_.per_rate[k];
+  const V drift = h_ * problem_.jacobian_dot_v[i];
+  V sum = shift + drift, size = magnitude(shift) + magnitude(drift);
+  for (int j = first(k); j < last(k); ++j) {
+    const V term = jacobian(k)[j] * at_.velocity[j];
+    sum += term;
+    size += magnitude(term);
+  }
+  const Mask less = has_mode(k, StepMode::closed) & (size < magnitude(turned));
+  return select(less, -sum, turned + pressed);
 }
 
 template <class V>
