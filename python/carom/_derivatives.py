@@ -100,7 +100,7 @@ class LpTangent(_OfObjectives):
 @result
 class StepGradient(Derivative):
     """Gradients in step_size, mass_matrix (symmetric), force, velocity, position_map and the rows' jacobian,
-    jacobian_dot_v, phi, stiffness, damping and friction, in the shapes of the given inputs; None if not in wrt.
+    jacobian_dot_v, phi, stiffness, damping and friction, in the shapes of the given inputs; None if not asked for.
     Zero in rows of type "none" and in rows with K = B = 0."""
 
 
@@ -333,6 +333,10 @@ class Differentiable:
     def _right(self, along: dict[str, np.ndarray], settings: dict[str, Any]) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _asked(self) -> Sequence[str]:
+        """The inputs that wrt=None stands for."""
+        return self._inputs
+
     def _given(self) -> Inputs:
         count = int(len(self.status))  # type: ignore[attr-defined]
         return Inputs(self.problem, self._inputs, count)  # type: ignore[attr-defined]
@@ -342,7 +346,7 @@ class Differentiable:
         not_solved: str, on_error: str, settings: dict[str, Any],
         change: Callable[[dict[str, Any], Inputs], None] | None = None,
     ) -> Any:  # fmt: skip
-        names = wanted(wrt, self._inputs)
+        names = list(self._asked()) if wrt is None else wanted(wrt, self._inputs)
         given = cotangents(cotangent, self._shapes())
         inputs = self._given()
         answer = zeroed(self._left(given, names, _settings(at_kink, settings)), not_solved)

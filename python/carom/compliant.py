@@ -60,6 +60,11 @@ class StepResult(Batched, Differentiable):
     _outputs = ("velocity", "increment", "force", "kinetic_energy")
     _arguments = _ARGUMENTS
 
+    def _asked(self) -> list[str]:
+        one_number = "jacobian_dot_v" in getattr(self.problem, "scalars", ())
+        left_out = one_number and not np.any(self.problem["jacobian_dot_v"])
+        return [name for name in self._inputs if name != "jacobian_dot_v" or not left_out]
+
     def _reasons(self, problems: list[int]) -> dict[int, str]:
         if not problems:
             return {}
@@ -99,7 +104,7 @@ class StepResult(Batched, Differentiable):
         step's arrays; zero in rows of type "none".
 
         wrt: names out of step_size, mass_matrix, force, velocity, position_map, jacobian, jacobian_dot_v, phi,
-        stiffness, damping, friction; None: all. Redundant contacts are no special case: their springs share the load.
+        stiffness, damping, friction; None: all, but jacobian_dot_v only if Jdot_v was given. Redundant contacts are no special case: their springs share the load.
         If Jdot_v is not zero and rows of one kind depend on each other, the derivative in J and M is undefined.
         Errors: InvalidInput, also for law "programme". Otherwise as LcpResult.vjp."""
         cotangent = {"velocity": velocity, "increment": increment, "force": force, "kinetic_energy": kinetic_energy}

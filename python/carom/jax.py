@@ -659,13 +659,16 @@ def step(
 
 def step_vjp(
     M: Any, f: Any, v: Any, constraints: compliant.Rows, h: Any, *, velocity: Any = None, increment: Any = None,
-    force: Any = None, kinetic_energy: Any = None, wrt: Sequence[str] = _STEP_NAMES, dimension: int = 3,
+    force: Any = None, kinetic_energy: Any = None, wrt: Sequence[str] | None = None, dimension: int = 3,
     position_map: Any = None, backend: str = "auto", at_kink: str = "mean", margin_tolerance: float = 1e-9,
     error_tolerance: float = 1e-6, **settings: Any,
 ) -> tuple[StepAnswer, StepGradientAnswer]:  # fmt: skip
     """The answer and, for a loss whose gradients in it are given by name, the gradient with its status; zero in
-    inputs that are not in wrt."""
+    inputs that are not in wrt. None: all, but jacobian_dot_v only if Jdot_v was given."""
     one = _Step(M, f, v, constraints, h, dimension, position_map, backend, settings)
+    if wrt is None:
+        moves = not isinstance(constraints.Jdot_v, (int, float)) or constraints.Jdot_v != 0
+        wrt = [name for name in _STEP_NAMES if name != "jacobian_dot_v" or moves]
     _known_names(wrt, _STEP_NAMES)
     answer = one.answer(one.arrays)
     known = (answer.velocity, answer.increment, answer.force, answer.kinetic_energy)

@@ -270,6 +270,24 @@ def test_what_is_not_offered_says_so():
         r.vjp(force=[[np.inf]])
 
 
+def test_rates_of_rows_are_asked_for_where_they_are_given():
+    """Whether rows (1, 0) and (1, 1e-5) depend on each other is for rounding to say: it matters for Jdot_v alone."""
+    J = [[1.0, 0.0], [1.0, 1e-5]]
+
+    def gradient(*rates, **asked):
+        rows = carom.compliant.Rows(["bilateral"] * 2, J, *rates, K=1e3, B=10.0)
+        return carom.compliant.step(np.eye(2), [0.0, 0.0], [-1.0, 0.5], rows, 0.01).vjp(velocity=[[1.0, 2.0]], **asked)
+
+    default = gradient()
+    assert default.words() == ["smooth"] and default.jacobian_dot_v is None
+    assert gradient(wrt="jacobian_dot_v").words() == gradient([0.0, 0.0]).words() == gradient(0.1).words() == ["undefined"]
+    assert np.isnan(gradient([0.0, 0.0]).velocity).all()
+    without = gradient([0.0, 0.0], wrt=("velocity", "jacobian", "stiffness"))
+    assert without.words() == ["smooth"]
+    for name in ("velocity", "jacobian", "stiffness"):
+        np.testing.assert_array_equal(getattr(default, name), getattr(without, name))
+
+
 def test_numbers_that_stand_for_all_rows_have_the_sum():
     J = np.array([[1.0, 0.0], [0.5, 1.0]])
     one = carom.compliant.step(np.eye(2), [0.0, 0.0], [-1.0, -0.5], carom.compliant.Rows(["unilateral"] * 2, J, K=1e3, B=10.0), 0.01)
