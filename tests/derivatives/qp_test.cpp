@@ -650,6 +650,32 @@ TEST(DifferentiateQp, VerticesOfRowsThatAreNearlyOneKeepTheirDigits) {
   }
 }
 
+TEST(DifferentiateQp, HeldElementsOfNearlyEqualRowsAreThoseOfTheirVertex) {
+  // min |x - (1, 2, 4)|^2 / 2 touches x1 <= 1 and x1 + x2 / 1000 <= 1.002, neither of which presses
+  // as x3 <= 3 does.
+  constexpr double kNear = 1e-3;
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = batch.rows = 3;
+  batch.hessian = Buffer<double>::from(std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1});
+  batch.vector = Buffer<double>::from(std::vector<double>{-1.0, -2.0, -4.0});
+  batch.matrix = Buffer<double>::from(std::vector<double>{1, 0, 0, 1, kNear, 0, 0, 0, 1});
+  batch.lower = Buffer<double>::from(std::vector<double>(3, -kInfinity));
+  batch.upper = Buffer<double>::from(std::vector<double>{1.0, 1.0 + 2.0 * kNear, 3.0});
+  QpCotangent cotangent;
+  cotangent.solution = Buffer<double>::from(std::vector<double>{0.3, 0.7, 0.5});
+  DerivativeSettings settings;
+  settings.at_kink = AtKink::held;
+  const QpGradient held = differentiate_qp(batch, solve_qp(batch), cotangent, settings);
+  ASSERT_EQ(held.status.host()[0], Smoothness::kink);
+  const double second = 0.7 / kNear;
+  const double expected[3] = {0.3 - second, second, 0.5};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(held.upper.host()[i], expected[i], 1e-9 * second) << i;
+    EXPECT_NEAR(held.vector.host()[i], 0.0, 1e-9) << i;
+  }
+}
+
 TEST(DifferentiateQp, RedundantContactsAreSmoothInVelocity) {
   // Four corners of a resting body hold three velocities: multipliers are not unique, v is.
   QpBatch batch;

@@ -74,7 +74,16 @@ CAROM_HOST_DEVICE inline bool QpDerivative::adjoint(const QpCotangentView& cotan
   for (int k = 0; k < doubtfuls_; ++k) at_.theta[k] = 0.0;
   if (weight > 0.0) {
     double* t = at_.theta;
-    if (!solve_semidefinite(doubtfuls_, at_.schur, at_.size, at_.touch, t, at_.regular, at_.work)) {
+    const int b = doubtfuls_;
+    bool found = true;
+    if (semidefinite_) {
+      found = solve_semidefinite(b, at_.schur, at_.size, at_.touch, t, at_.regular, at_.work);
+    } else {
+      for (int k = 0; k < b * b; ++k) at_.regular[k] = at_.schur[k];
+      for (int k = 0; k < b; ++k) t[k] = at_.touch[k];
+      found = eliminate(b, at_.regular, t);
+    }
+    if (!found) {
       report.status = Smoothness::undefined;
       return none(gradient);
     }
