@@ -80,9 +80,10 @@ class StepDerivative {
   static constexpr double kFactorsKept = 1e-9;
   /// Share of the least pivot that rounding may move it by.
   static constexpr double kUnsurePivot = 0.1;
-  /// The trace of a kind's inverse, rows of length one, from which on it is refined, and up to
-  /// which that settles; x of combination_size counts where it may be large.
-  static constexpr double kSteepKind = 1e3, kSteepestKind = 1e11;
+  /// The trace of a kind's inverse, rows of length one, from which on it is refined, where rows do
+  /// not move and where they do, and up to which that settles; x of combination_size counts where
+  /// it may be large.
+  static constexpr double kSteepKind = 1e5, kSteepMoving = 1e3, kSteepestKind = 1e11;
 
   CAROM_INLINE V mass(int i, int j) const {
     return problem_.mass_matrix[static_cast<long>(i) * n_ + j];

@@ -173,7 +173,7 @@ CAROM_HOST_DEVICE void StepDerivative<V>::factor_kinds() {
     }
     kind_end_[kind] = end;
     steepest_ = larger(steepest_, inverse);
-    steep_[kind] = inverse > V(kSteepKind);
+    steep_[kind] = inverse > select(moving_, V(kSteepMoving), V(kSteepKind));
     unsure_ = unsure_ | (inverse > V(kSteepestKind));
   }
 }
