@@ -650,6 +650,49 @@ TEST(DifferentiateQp, VerticesOfRowsThatAreNearlyOneKeepTheirDigits) {
   }
 }
 
+// A multiplier that is 1e-8 of the others in the rows' units is the largest one where its row is
+// given in units that are larger by 2^40.
+TEST(DifferentiateQp, ObjectivesOfLpsHaveTheDigitsOfSmallMultipliers) {
+  constexpr int n = 3;
+  constexpr double kShare = 0.7;
+  std::vector<double> matrix = {0.37, -0.61, 0.83, 0.29, 0.47, 0.71, -0.53, 0.19, 0.97};
+  std::vector<double> bounds = {0.3, 0.2, -0.4};
+  const std::vector<double> zero(n * n, 0.0), multiplier = {1.0, 1e-8, 1.0};
+  std::vector<double> vector(n, 0.0);
+  std::vector<const double*> rows;
+  std::vector<long double> right(2 * n), pull(2 * n, 0.0L);
+  for (int i = 0; i < n; ++i) {
+    rows.push_back(matrix.data() + static_cast<std::ptrdiff_t>(i) * n);
+    for (int k = 0; k < n; ++k) vector[i] -= matrix[k * n + i] * multiplier[k];
+    right[i] = -static_cast<long double>(vector[i]);
+    right[n + i] = bounds[i];
+    pull[i] = kShare * static_cast<long double>(vector[i]);
+  }
+  auto known = solved_equations(n, zero.data(), rows, right);
+  const auto adjoint = solved_equations(n, zero.data(), rows, pull);
+  for (int j = 0; j < n; ++j) matrix[n + j] = std::ldexp(matrix[n + j], -40);
+  bounds[1] = std::ldexp(bounds[1], -40);
+  known[n + 1] = std::ldexp(known[n + 1], 40);
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = batch.rows = n;
+  batch.hessian = Buffer<double>::from(zero);
+  batch.vector = Buffer<double>::from(vector);
+  batch.matrix = Buffer<double>::from(matrix);
+  batch.lower = Buffer<double>::from(bounds);
+  batch.upper = Buffer<double>::from(bounds);
+  QpResult answer;
+  answer.solution = Buffer<double>::from(std::vector<double>(known.begin(), known.begin() + n));
+  answer.dual = Buffer<double>::from(std::vector<double>(known.begin() + n, known.end()));
+  answer.status = Buffer<Status>::from(std::vector<Status>(1, Status::solved));
+  QpCotangent cotangent;
+  cotangent.objective = Buffer<double>::from(std::vector<double>{kShare});
+  const QpGradient found = differentiate_qp(batch, answer, cotangent);
+  ASSERT_EQ(found.status.host()[0], Smoothness::smooth);
+  const auto expected = static_cast<double>(std::ldexp(adjoint[n + 1], 40));
+  EXPECT_NEAR(found.lower.host()[1] + found.upper.host()[1], expected, 1e-10 * std::fabs(expected));
+}
+
 TEST(DifferentiateQp, HeldElementsOfNearlyEqualRowsAreThoseOfTheirVertex) {
   // min |x - (1, 2, 4)|^2 / 2 touches x1 <= 1 and x1 + x2 / 1000 <= 1.002, neither of which presses
   // as x3 <= 3 does.

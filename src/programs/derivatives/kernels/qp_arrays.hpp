@@ -47,6 +47,7 @@ struct QpModesLayout {
   Memory regular;        ///< [r, r]
   Memory g, sum, extra;  ///< [n + r] each
   Memory rest;           ///< likewise
+  Memory g_rest;         ///< what rounding leaves of g, [n]
   Memory touch, theta;   ///< [r] each
   Memory basis;          ///< orthonormal rows, [n, n]
   Memory column_unit;    ///< of the stationarity, [n]
@@ -76,6 +77,7 @@ struct QpModesLayout {
         sum(arena.take(n + r)),
         extra(arena.take(n + r)),
         rest(arena.take(n + r)),
+        g_rest(arena.take(n)),
         touch(arena.take(r)),
         theta(arena.take(r)),
         basis(arena.take(n * n)),

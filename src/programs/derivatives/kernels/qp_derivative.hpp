@@ -320,6 +320,11 @@ class QpDerivative {
     }
     for (int j = 0; j < n_; ++j) to[j] *= solution_size_;
   }
+  /// Whether the condition is large, or P zero: rows' multipliers then have units of their own, and
+  /// what is small for the equations may be all of a gradient.
+  CAROM_INLINE bool is_steep(const Report& report) const {
+    return flat_ || report.condition > kSteep;
+  }
   /// certified, or certified after the solution and what it makes of the rows, e, were corrected:
   /// the error then is less than the last correction, and that less than what the condition makes
   /// of the residual. wish(i): what row i is to be; judge(): the residual.
@@ -327,8 +332,8 @@ class QpDerivative {
   CAROM_HOST_DEVICE bool refined(Report& report, double* e, Wish&& wish, Judge&& judge) {
     report.residual = judge();
     double error = report.condition * report.residual;
-    const bool steep = report.condition > kSteep && report.status == Smoothness::smooth;
-    const int least = steep ? kSteepCorrections : 0;
+    const bool closer = is_steep(report) && report.status == Smoothness::smooth;
+    const int least = closer ? kSteepCorrections : 0;
     for (int round = 0; round < kMostCorrections; ++round) {
       if (round >= least && !(error > rules_.error_tolerance)) break;
       error = correct(e, wish);
@@ -345,6 +350,7 @@ class QpDerivative {
     double* by = at_.rest;
     for (int j = 0; j < n_; ++j) {
       LongSum<double> sum(at_.g[j]);
+      sum.add_rest(at_.g_rest[j]);
       for (int k = 0; k < n_; ++k) sum.add_product(-hessian(j, k), at_.sum[k]);
       for (int i = 0; i < r_; ++i) sum.add_product(-row(i)[j], e[i]);
       by[j] = sum.value();
@@ -420,6 +426,7 @@ class QpDerivative {
   bool semidefinite_ = false;
   int edges_ = 0;
   bool bent_ = false;   // whether there are second-order cones
+  bool flat_ = false;   // whether P is zero
   bool long_ = false;   // whether the answer's residuals are in twice the precision
   double turn_ = 0.0;   // of edges' normals in the last step
   double tried_ = 0.0;  // within what slacks were held when the polish started the last time

@@ -34,7 +34,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::modes(const double* x, const double*
   const bool doubts = doubtfuls_ > 0;
   if (doubts) settle();
   report.condition = factors_.condition();
-  if (report.condition > kSteep && doubtfuls_ == 0 && !long_) {
+  if (is_steep(report) && doubtfuls_ == 0 && !long_) {
     long_ = true;
     for (int round = 0; round < kSteepCorrections; ++round) newton();
     measure(true);
@@ -149,6 +149,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
     first += cone.size;
   }
   long_ = bent_;
+  flat_ = true;
   for (int i = 0; i < n_; ++i) {
     for (int j = 0; j <= i; ++j) {
       const long at = static_cast<long>(i) * n_ + j;
@@ -158,6 +159,7 @@ CAROM_HOST_DEVICE inline void QpDerivative::kinds() {
   for (int j = 0; j < n_; ++j) {
     double largest = 0.0;
     for (int k = 0; k < n_; ++k) largest = kernels::larger(largest, magnitude(hessian(j, k)));
+    flat_ = flat_ && largest == 0.0;
     const double diagonal = hessian(j, j);
     at_.root[j] = diagonal > 1e-8 * largest ? 1.0 / kernels::square_root(diagonal) : 0.0;
   }

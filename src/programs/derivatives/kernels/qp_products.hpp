@@ -13,13 +13,14 @@ CAROM_HOST_DEVICE inline bool QpDerivative::adjoint(const QpCotangentView& cotan
   bool asks_multipliers = false;
   // dL/dx, with what the multipliers of edges depend on x.
   for (int j = 0; j < n_; ++j) {
-    double value = cotangent.solution != nullptr ? cotangent.solution[j] : 0.0;
+    LongSum<double> value(cotangent.solution != nullptr ? cotangent.solution[j] : 0.0);
     if (objective != 0.0) {
       double slope = problem_.vector[j];
       for (int k = 0; k < n_; ++k) slope += hessian(j, k) * at_.x[k];
-      value += objective * slope;
+      value.add_product(objective, slope);
     }
-    at_.g[j] = value;
+    at_.g[j] = value.value();
+    at_.g_rest[j] = value.rest();
   }
   for (int j = 0; j < n_; ++j) at_.sum[j] = at_.g[j];
   for (int i = m_; i < r_; ++i) {
@@ -145,6 +146,7 @@ CAROM_HOST_DEVICE inline bool QpDerivative::tangent(const QpDirectionView& d,
       }
     }
     at_.g[j] = -value;
+    at_.g_rest[j] = 0.0;
   }
   for (int i = 0; i < r_; ++i) {
     const double* turn = row_direction(d, i);
