@@ -10,6 +10,7 @@
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
 #include "programs/lp/backends.hpp"
+#include "programs/lp/rescaled.hpp"
 
 namespace carom {
 
@@ -46,7 +47,12 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
   const Backend chosen = resolve(backend);
   require::reachable(chosen, space);
   const WorkspaceLease lease(workspace);
-  return entries<LpEntries>(chosen).solve(batch, settings, start, lease.state());
+  const auto solve = [&](const LpBatch& part, const LpSettings& own) {
+    return entries<LpEntries>(chosen).solve(part, own, &part == &batch ? start : nullptr,
+                                            lease.state());
+  };
+  return chosen == Backend::reference ? solve(batch, settings)
+                                      : lp_rescaled::solve(batch, settings, solve);
 }
 
 }  // namespace carom

@@ -13,6 +13,7 @@
 #include "programs/kernels/convex_lemke.hpp"
 #include "programs/kernels/doubled.hpp"
 #include "programs/lp/backends.hpp"
+#include "programs/lp/rescaled.hpp"
 #include "programs/qp/backends.hpp"
 #include "programs/qp/linear.hpp"
 
@@ -119,7 +120,9 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
       return qp_linear::solve(
           batch, settings, start, linear,
           [&](const LpBatch& lp, const LpSettings& simplex) {
-            return entries<LpEntries>(chosen).solve(lp, simplex, nullptr, lease.state());
+            return lp_rescaled::solve(lp, simplex, [&](const LpBatch& part, const LpSettings& own) {
+              return entries<LpEntries>(chosen).solve(part, own, nullptr, lease.state());
+            });
           },
           solve);
     }

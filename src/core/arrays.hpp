@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <carom/types/batch.hpp>
 
@@ -109,6 +110,32 @@ void place(Batch& batch, std::int64_t index, const Problem& problem, const Refus
         if (!left_out) std::copy(from.begin(), from.end(), to.data() + index * stride);
       },
       batch, problem);
+}
+
+/// Problems `listed` of a batch or start, in their order.
+template <class Table>
+Table gathered(const Table& from, const typename Table::Sizes& sizes,
+               const std::vector<std::int64_t>& listed) {
+  using Sizes = typename Table::Sizes;
+  Table to;
+  if constexpr (std::is_base_of_v<Sizes, Table>) {
+    static_cast<Sizes&>(to) = sizes;
+    to.problems = static_cast<std::int64_t>(listed.size());
+  }
+  Table::each_array(
+      sizes,
+      [&](const char*, const Extents& extents, auto& part, const auto& whole) {
+        if (whole.empty()) return;
+        const std::int64_t stride = extents.stride();
+        part =
+            std::remove_cvref_t<decltype(part)>(listed.size() * static_cast<std::size_t>(stride));
+        for (std::size_t at = 0; at < listed.size(); ++at) {
+          std::copy_n(whole.data() + listed[at] * stride, stride,
+                      part.data() + static_cast<std::int64_t>(at) * stride);
+        }
+      },
+      to, from);
+  return to;
 }
 
 }  // namespace carom::arrays

@@ -8,8 +8,10 @@
 #include <carom/lp.hpp>
 
 #include "core/constants.hpp"
+#include "support/folders.hpp"
 #include "support/lp_problems.hpp"
 #include "support/message.hpp"
+#include "support/qp_cases.hpp"
 
 namespace carom {
 namespace {
@@ -366,6 +368,44 @@ TEST(SolveLpDegenerate, AnyColumnEntersBeforeBlandsRule) {
   EXPECT_EQ(result.status.host()[0], Status::infeasible);
   EXPECT_LE(result.pivots.host()[0], 5000);
   test::expect_proven(lp, result, 0);
+}
+
+/// The same problem with rows and columns in other units, which the largest entries do not tell.
+TEST(SolveLpUnits, MixedUnitsAreSolvedLikeAll) {
+  const QpBatch from =
+      test::read_qp_case(test::data_folder() / "qp_crossover" / "mm_QPCBLEND.json").batch;
+  const auto values = [](const Buffer<double>& buffer) {
+    return std::vector<double>(buffer.data(), buffer.data() + buffer.size());
+  };
+  Lp lp;
+  lp.rows = from.rows;
+  lp.columns = from.variables;
+  lp.cost = values(from.vector);
+  lp.matrix = values(from.matrix);
+  lp.row_lower = values(from.lower);
+  lp.row_upper = values(from.upper);
+  lp.column_lower.assign(lp.cost.size(), -kInfinity);
+  lp.column_upper.assign(lp.cost.size(), kInfinity);
+  const LpResult plain = solve_lp(batch_of({lp}), {}, Backend::cpu);
+  ASSERT_EQ(plain.status.host()[0], Status::solved);
+  const auto unit = [](std::size_t k, int step) {
+    return std::ldexp(1.0, static_cast<int>(k) * step % 33 - 16);
+  };
+  const std::size_t n = lp.cost.size();
+  for (std::size_t i = 0; i < lp.row_lower.size(); ++i) {
+    for (std::size_t j = 0; j < n; ++j) lp.matrix[i * n + j] *= unit(i, 29) * unit(j, 17);
+    lp.row_lower[i] *= unit(i, 29);
+    lp.row_upper[i] *= unit(i, 29);
+  }
+  for (std::size_t j = 0; j < n; ++j) lp.cost[j] *= unit(j, 17);
+  const LpResult result = solve_lp(batch_of({lp}), {}, Backend::cpu);
+  ASSERT_EQ(result.status.host()[0], Status::solved);
+  test::expect_proven(lp, result, 0);
+  const double objective = plain.objective.host()[0];
+  EXPECT_NEAR(result.objective.host()[0], objective, 1e-9 * std::fabs(objective));
+  LpSettings limited;
+  limited.max_pivots = 400;  // the caller's limit is kept
+  EXPECT_LE(solve_lp(batch_of({lp}), limited, Backend::cpu).pivots.host()[0], 400);
 }
 
 TEST_P(SolveLp, EmptyBatchAndPivotLimit) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/arrays.hpp"
 #include "core/constants.hpp"
 #include "programs/qp/kernels/qp_proofs.hpp"
 #include "programs/qp/kernels/qp_second_look.hpp"
@@ -80,29 +81,6 @@ std::vector<Group> groups_of(const QpBatch& batch, const kernels::QpShape& shape
   return groups;
 }
 
-/// Problems `listed` of a batch or start, in their order.
-template <class Table>
-Table gathered(const Table& from, const QpSizes& sizes, const Indices& listed) {
-  Table to;
-  if constexpr (std::is_base_of_v<QpSizes, Table>) {
-    static_cast<QpSizes&>(to) = sizes;
-    to.problems = static_cast<std::int64_t>(listed.size());
-  }
-  Table::each_array(
-      sizes,
-      [&](const char*, const Extents& extents, auto& part, const auto& whole) {
-        if (whole.empty()) return;
-        const std::int64_t stride = extents.stride();
-        part =
-            std::remove_cvref_t<decltype(part)>(listed.size() * static_cast<std::size_t>(stride));
-        for (std::size_t at = 0; at < listed.size(); ++at) {
-          std::copy_n(whole.data() + listed[at] * stride, stride,
-                      part.data() + static_cast<std::int64_t>(at) * stride);
-        }
-      },
-      to, from);
-  return to;
-}
 void scatter(const QpResult& part, const QpSizes& sizes, const Indices& listed, QpResult& whole) {
   QpResult::each_array(
       sizes,
@@ -367,8 +345,9 @@ QpResult solve(const QpBatch& batch, const QpSettings& settings, const QpWarmSta
     if (!done[static_cast<std::size_t>(p)]) others.push_back(p);
   }
   if (!others.empty()) {
-    scatter(solve_qp(gathered(batch, batch, others), gathered(start, batch, others)), batch, others,
-            result);
+    scatter(
+        solve_qp(arrays::gathered(batch, batch, others), arrays::gathered(start, batch, others)),
+        batch, others, result);
   }
   return result;
 }
