@@ -14,8 +14,8 @@
 
 // Semidefinite programs of integers whose truth is known by construction: optima that are forced,
 // not attained or have a gap, programs that are infeasible by no margin, joined block by block and
-// disguised by congruences, combinations of the variables and shifts. No status may say otherwise.
-// A longer run: CAROM_TRUST_SDPS=10000 CAROM_TRUST_SEED=2 test_trust
+// disguised by congruences, combinations of the variables, units and shifts. No status may say
+// otherwise. A longer run: CAROM_TRUST_SDPS=10000 CAROM_TRUST_SEED=2 test_trust
 // --gtest_filter='IllPosedSdps.*'
 namespace carom {
 namespace {
@@ -35,11 +35,14 @@ class SdpPrograms {
  public:
   explicit SdpPrograms(std::uint64_t seed) : random_(seed) {}
 
-  SdpProblem next(Program& made) {
+  enum class Units { one, mixed };
+
+  SdpProblem next(Program& made, Units units = Units::one) {
     made = part(integer(0, kParts - 1));
     while (integer(0, 9) < 3)
       made = joined(made, part(integer(0, 1) == 0 ? 4 : integer(0, kParts - 1)));
     disguise(made);
+    if (units == Units::mixed) change_units(made);
     SdpProblem problem;
     problem.blocks = {made.order};
     problem.objective = made.objective;
@@ -214,6 +217,17 @@ class SdpPrograms {
     }
   }
 
+  /// D M D with powers of two.
+  void change_units(Program& p) {
+    std::vector<double> d;
+    for (int i = 0; i < p.order; ++i) d.push_back(std::ldexp(1.0, integer(-10, 10)));
+    const auto change = [&](std::vector<double>& m) {
+      for (std::size_t k = 0; k < m.size(); ++k) m[k] *= d[k / d.size()] * d[k % d.size()];
+    };
+    change(p.constant);
+    for (auto& m : p.coefficients) change(m);
+  }
+
   std::mt19937_64 random_;
 };
 
@@ -241,6 +255,28 @@ TEST(IllPosedSdps, GetNoFalseStatus) {
   EXPECT_GT(solved, problems / 16);
   EXPECT_GT(infeasible, problems / 20);
   EXPECT_GT(unbounded, problems / 26);
+}
+
+// Units decide what is small: a proof or an answer in one of their systems may be rounding in
+// another. Few programs are called otherwise than they are, and the truth of none is far away.
+TEST(IllPosedSdps, GetFewFalseStatusesInMixedUnits) {
+  const auto problems = test::from_environment("CAROM_TRUST_SDPS", 500);
+  SdpPrograms generator(static_cast<std::uint64_t>(test::from_environment("CAROM_TRUST_SEED", 1)));
+  int wrong = 0;
+  for (int k = 0; k < problems; ++k) {
+    Program made;
+    const SdpResult result = solve_sdp(generator.next(made, SdpPrograms::Units::mixed));
+    if (result.status == Status::solved) {
+      const double off = std::abs(result.objective - made.optimum);
+      wrong += made.truth != Truth::attained || off > 1e-4 * (1.0 + std::abs(made.optimum));
+    } else if (result.status == Status::infeasible) {
+      wrong += made.truth != Truth::infeasible;
+    } else if (result.status == Status::unbounded) {
+      wrong += made.truth != Truth::unbounded;
+    }
+  }
+  RecordProperty("wrong", wrong);
+  EXPECT_LE(wrong, 1 + problems / 500);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "programs/sdp/judge.hpp"
 
 #include "programs/sdp/blocks.hpp"
+#include "programs/sdp/proofs.hpp"
 #include "programs/sdp/scaling.hpp"
 #include "programs/sdp/solver.hpp"
 
@@ -15,7 +16,9 @@ constexpr double kMostWork = 4e6;  ///< that is done again with more digits
 /// Largest y of an answer to a programme of size 1: where there is no y, or the optimum is not
 /// attained, the size of what seems to be an answer is the inverse of a power of its residual.
 constexpr double kLargestAnswer = 2e4;
-constexpr double kLooseAnswer = 1e-3;  ///< that size squared times the residual, at most
+constexpr double kLargestOnBoundary = 1e3;  ///< of the point and the ray of a proof
+constexpr double kLoosest = 0.1;            ///< by constants, where control has more
+constexpr double kLooseAnswer = 1e-3;       ///< that size squared times the residual, at most
 
 /// What the rounding of a sum of products can be: where multipliers have no bound they grow until
 /// this is all that a residual says.
@@ -64,10 +67,21 @@ double residual_of(const SdpProblem& problem, const SdpResult& result) {
   return std::isfinite(residual) ? residual : std::numeric_limits<double>::infinity();
 }
 
+/// Whether the point and the ray of a proof remain in the cone if they change a little.
+bool is_inside(const BlockForm& form, const SdpResult& result) {
+  const auto is_clear = [&](const Numbers& y, bool with_constant) {
+    double terms = with_constant ? 1.0 : 0.0;
+    for (const double v : y) terms += std::fabs(v);
+    return form.least_eigenvalue(form.slack(y, with_constant)) > kRounding * terms;
+  };
+  return is_clear(result.y, true) && is_clear(result.ray, false);
+}
+
 }  // namespace
 
 SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, bool keep) {
-  const Scaled scaled(problem);
+  const Scaled scaled(problem, SdpUnits::rows), balanced(problem, SdpUnits::rows_and_constants),
+      by_blocks(problem, SdpUnits::blocks);
   SdpSettings finer = settings;  // whose own measure may differ from the given one's
   finer.tolerance = std::max(kLeastTolerance, 0.1 * settings.tolerance);
   const double first_tolerance = finer.tolerance;
@@ -75,10 +89,21 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
   for (int attempt = 0;;) {
     SdpResult raw = attempt == 2 ? solve_with_more_digits(scaled.problem(), finer)
                                  : solve(scaled.problem(), finer, {}, attempt * kRaised);
-    const double size = largest(raw.y);
-    const bool far = size > kLargestAnswer || size * size * raw.residual > kLooseAnswer;
+    const bool inside =
+        raw.status == Status::unbounded && is_inside(BlockForm(scaled.problem()), raw);
     SdpResult result = scaled.original(std::move(raw));
-    if (result.status == Status::infeasible || result.status == Status::unbounded) return result;
+    if (result.status == Status::infeasible) return result;
+    const double size = std::max(scaled.size(result), by_blocks.size(result));
+    const double other = balanced.size(result);
+    if (result.status == Status::unbounded) {
+      if (inside || std::max(size, other) <= kLargestOnBoundary) return result;
+      result.status = Status::numerical_error;
+      result.residual = std::numeric_limits<double>::infinity();
+      result.ray.clear();
+    }
+    const bool far = std::max(size, other) > kLargestAnswer ||
+                     size * size * result.residual > kLooseAnswer ||
+                     other * other * result.residual > kLoosest;
     const double own = result.residual;
     result.residual = std::max(own, residual_of(problem, result));  // however the method ended
     const bool fine = result.residual <= settings.tolerance;
