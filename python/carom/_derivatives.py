@@ -110,6 +110,14 @@ class StepTangent(Derivative):
 
 
 @result
+class MarginGradient(Derivative):
+    """Gradients of a loss in what the margins of n spatial postures depend on: position and normal (n, k, 3), friction
+    (n, k), wrench (n, 6), centre_of_mass (n, 3); None if not in wrt. normal is orthogonal to the normals. value (n):
+    the margin, to the last digits. shift and reach are NaN. jvp is not offered: gradient times direction is the
+    directional derivative where the status is smooth."""
+
+
+@result
 class _OfRun(Derivative):
     """Of runs of worlds, (w)."""
 
@@ -249,6 +257,37 @@ def run_gradient(
     found["step_size"] = float(found["step_size"].sum()) if "step_size" in asked else None
     answer: RunGradient = _judged(RunGradient(**found), at_kink, on_error)
     return answer
+
+
+_OF_MARGINS = ("position", "normal", "friction", "wrench", "centre_of_mass")
+
+
+def margin_gradient(
+    margins: Any, loss: Any, wrt: Any, at_kink: str, not_solved: str, on_error: str, settings: dict[str, Any]
+) -> MarginGradient:
+    """Of an equilibrium.SpatialMargins."""
+    names, problem = wanted(wrt, _OF_MARGINS), margins.problem
+    count = len(margins.status)
+    along = from_any("margin", loss)
+    if along.shape not in ((), (count,)):
+        raise refuse("margin", f"of shape {along.shape}", f"must be ({count},)")
+    if not np.isfinite(along).all():
+        raise refuse("margin", str(along.ravel()[~np.isfinite(along.ravel())][0]), "must be finite")
+    answer = zeroed(
+        _core.differentiate_margins(
+            problem["arrays"], problem["sizes"], problem["com"], problem["settings"],
+            _settings(at_kink, settings), names,
+        ),
+        not_solved,
+    )  # fmt: skip
+    along = np.broadcast_to(along, (count,))
+    for name in _OF_MARGINS:
+        if name not in names:
+            answer[name] = None
+        else:
+            answer[name] = (answer[name].T * along).T
+    made: MarginGradient = _judged(MarginGradient(**answer), at_kink, on_error)
+    return made
 
 
 class Inputs:

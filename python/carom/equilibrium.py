@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
+from ._derivatives import SETTINGS, MarginGradient, margin_gradient
 from ._results import Batched, Result, Status, checked, result
 from ._settings import in_words, takes_arrays, takes_settings
 from .problems import BuiltIn, built_in, columns
@@ -189,6 +190,21 @@ class SpatialMargins(Batched):
     forces: np.ndarray
     residual: np.ndarray
     dual: np.ndarray
+    problem: dict[str, Any]
+
+    @takes_settings(SETTINGS, without=("at_kink", "radius", "reach"))
+    def vjp(
+        self, *, margin: Any = 1.0, wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan",
+        on_error: str = "status", **settings: Any,
+    ) -> MarginGradient:  # fmt: skip
+        """The gradient of a loss in the postures, from its gradient in the margins, (n) or one number.
+
+        wrt: names out of position, normal, friction, wrench, centre_of_mass; None: all. The status is that of all of
+        them: kink if two sides are equally near, or if forces or proofs are not unique and what was asked varies with
+        them; not_solved if no centre of mass is held. Postures that are not held have gradients, too.
+        at_kink: "mean", "held" and "free" give the gradient by one of the sides; "nan"; or "raise". Otherwise as
+        LcpResult.vjp. Errors: InvalidInput for cones that are not exact, and as there."""
+        return margin_gradient(self, margin, wrt, at_kink, not_solved, on_error, settings)
 
 
 @result
@@ -395,7 +411,8 @@ def margins(
         )
         return checked(PlanarMargins(**answer), on_error, (Status.solved, Status.unbounded))
     answer = _core.membership(arrays, batch.sizes(), centre, isolate, in_words(settings), workspace)
-    return checked(SpatialMargins(**answer), on_error)
+    asked = {"arrays": arrays, "sizes": batch.sizes(), "com": centre, "settings": in_words(settings)}
+    return checked(SpatialMargins(**answer, problem=asked), on_error)
 
 
 def critical(

@@ -10,10 +10,12 @@
 
 #include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
+#include <carom/derivative_margin.hpp>
 #include <carom/derivative_qp.hpp>
 
 #include "call.hpp"
 #include "families.hpp"
+#include "postures.hpp"
 #include "settings.hpp"
 #include "tables.hpp"
 
@@ -160,6 +162,24 @@ nb::dict propagate_steps(const nb::dict& problem, const nb::dict& result, const 
                    call.batch);
 }
 
+nb::dict differentiate_equilibrium_margins(const nb::dict& postures, const nb::tuple& sizes,
+                                           nb::handle centres, const nb::dict& solver,
+                                           const nb::dict& settings,
+                                           const std::vector<std::string>& wanted) {
+  const PostureBatch batch = posture_batch(postures, posture_shape(sizes), false);
+  const std::vector<double> points = copied<double>(centres);
+  const auto spatial = settings_from<SpatialSettings>(solver);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  return arrays_of(
+      without_gil([&] {
+        return differentiate_margins(
+            batch, points, spatial, chosen,
+            {names(wanted, "position"), names(wanted, "normal"), names(wanted, "friction"),
+             names(wanted, "wrench"), names(wanted, "centre_of_mass")});
+      }),
+      batch);
+}
+
 }  // namespace
 
 void add_derivatives(nb::module_& module) {
@@ -169,6 +189,7 @@ void add_derivatives(nb::module_& module) {
   module.def("propagate_qp", propagate_qps);
   module.def("differentiate_compliant", differentiate_steps);
   module.def("propagate_compliant", propagate_steps);
+  module.def("differentiate_margins", differentiate_equilibrium_margins);
   module.def("derivative_settings", described<DerivativeSettings>);
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <carom/types/derivative_margin.hpp>
 #include <carom/types/equilibrium_membership.hpp>
 
 #include "core/backends.hpp"
@@ -51,6 +52,12 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          std::span<const double> centre_of_mass,
                                          const SpatialSettings& settings,
                                          WorkspaceState* workspace = nullptr);
+/// carom/derivative_margin.hpp.
+MarginGradient differentiate_margins(const PostureBatch& batch,
+                                     std::span<const double> centre_of_mass,
+                                     const SpatialSettings& settings,
+                                     const DerivativeSettings& derivative,
+                                     const MarginWanted& wanted);
 /// Regions whose first sweep another backend made; further directions by the cpu.
 std::vector<SpatialRegion> regions_from(const PostureBatch& batch,
                                         std::span<const double> directions,

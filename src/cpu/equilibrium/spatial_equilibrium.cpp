@@ -4,6 +4,7 @@
 #include "core/thread_scratch.hpp"
 #include "cpu/equilibrium/support_driver.hpp"
 #include "cpu/simd/dispatch.hpp"
+#include "equilibrium/margin_derivative.hpp"
 #include "equilibrium/spatial_contour.hpp"
 
 namespace carom::cpu {
@@ -84,6 +85,15 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          const SpatialSettings& settings,
                                          WorkspaceState* workspace) {
   return memberships(simd::instruction_set().support, batch, centre_of_mass, settings, workspace);
+}
+
+MarginGradient differentiate_margins(const PostureBatch& batch,
+                                     std::span<const double> centre_of_mass,
+                                     const SpatialSettings& settings,
+                                     const DerivativeSettings& derivative,
+                                     const MarginWanted& wanted) {
+  return margin_gradients(simd::instruction_set().support, batch, centre_of_mass, settings,
+                          derivative, wanted);
 }
 
 template <>
