@@ -16,6 +16,7 @@
 #include <carom/coulomb.hpp>
 #include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
+#include <carom/derivative_margin.hpp>
 #include <carom/derivative_qp.hpp>
 #include <carom/derivative_worlds.hpp>
 #include <carom/equilibrium_certificate.hpp>

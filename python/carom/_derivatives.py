@@ -275,8 +275,8 @@ def margin_gradient(
         raise refuse("margin", str(along.ravel()[~np.isfinite(along.ravel())][0]), "must be finite")
     answer = zeroed(
         _core.differentiate_margins(
-            problem["arrays"], problem["sizes"], problem["com"], problem["settings"],
-            _settings(at_kink, settings), names,
+            {name: array for name, array in problem.items() if isinstance(array, np.ndarray)},
+            problem["sizes"], problem["centre_of_mass"], problem["settings"], _settings(at_kink, settings), names,
         ),
         not_solved,
     )  # fmt: skip

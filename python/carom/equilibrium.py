@@ -411,7 +411,7 @@ def margins(
         )
         return checked(PlanarMargins(**answer), on_error, (Status.solved, Status.unbounded))
     answer = _core.membership(arrays, batch.sizes(), centre, isolate, in_words(settings), workspace)
-    asked = {"arrays": arrays, "sizes": batch.sizes(), "com": centre, "settings": in_words(settings)}
+    asked = {**arrays, "centre_of_mass": centre, "sizes": batch.sizes(), "settings": in_words(settings)}
     return checked(SpatialMargins(**answer, problem=asked), on_error)
 
 

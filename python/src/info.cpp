@@ -7,6 +7,7 @@
 #include <carom/compliant.hpp>
 #include <carom/derivative_compliant.hpp>
 #include <carom/derivative_lcp.hpp>
+#include <carom/derivative_margin.hpp>
 #include <carom/derivative_qp.hpp>
 #include <carom/equilibrium_planar.hpp>
 #include <carom/equilibrium_spatial.hpp>
@@ -99,6 +100,7 @@ nb::dict tables() {
   result["LpResult"] = names_of<LpResult>();
   result["QpResult"] = names_of<QpResult>();
   result["LcpGradient"] = names_of<LcpGradient>();
+  result["MarginGradient"] = names_of<MarginGradient>();
   result["LcpTangent"] = names_of<LcpTangent>();
   result["StepGradient"] = names_of<CompliantGradient>();
   result["StepTangent"] = names_of<CompliantTangent>();

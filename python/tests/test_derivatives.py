@@ -617,3 +617,49 @@ def test_no_change_inside_the_radius_changes_the_modes():
         changed |= (modes(10 * radius) != held).any(axis=1)
     assert changed.mean() > 0.5
     assert carom.solve_lcp([[1.0]], [0.0]).vjp(solution=[[1.0]], radius=True).radius.tolist() == [0.0]
+
+
+def _table():
+    position = [[[-1.0, -0.7, 0.0], [1.0, -0.7, 0.0], [1.0, 0.7, 0.0], [-1.0, 0.7, 0.0]]]
+    return carom.equilibrium.Postures.of(position, [[[0.0, 0.0, 1.0]] * 4], [[0.5] * 4])
+
+
+def test_margins_of_a_table_have_the_gradient_of_their_nearest_edge():
+    found = carom.equilibrium.margins(_table(), com=[0.6, 0.2, 0.8])
+    slope = found.vjp()
+    assert slope.words() == ["smooth"]
+    np.testing.assert_allclose(slope.value, 0.4, atol=1e-13)
+    share = 0.9 / 1.4
+    np.testing.assert_allclose(slope.position[0, :, 0], [0.0, 1.0 - share, share, 0.0], atol=1e-12)
+    np.testing.assert_allclose(slope.centre_of_mass, [[-1.0, 0.0, 0.0]], atol=1e-12)
+    np.testing.assert_allclose(slope.wrench, [[-0.8, 0.0, 0.0, 0.0, -1.0, 0.0]], atol=1e-12)
+    twice = found.vjp(margin=[2.0], wrt="centre_of_mass")
+    np.testing.assert_allclose(twice.centre_of_mass, [[-2.0, 0.0, 0.0]], atol=1e-12)
+    assert twice.position is None and twice.wrench is None
+
+
+def test_margins_say_where_they_have_no_gradient():
+    between = carom.equilibrium.margins(_table(), com=[0.3, 0.0, 0.5])  # 0.7 from three edges
+    assert between.vjp().words() == ["kink"]
+    assert np.isnan(between.vjp(at_kink="nan").centre_of_mass).all()
+    with pytest.raises(carom.SolveError, match="kink"):
+        between.vjp(at_kink="raise")
+    with pytest.raises(carom.InvalidInput, match="margin is of shape"):
+        between.vjp(margin=[1.0, 2.0])
+    with pytest.raises(carom.InvalidInput, match="wrt"):
+        between.vjp(wrt="length")
+    polygons = carom.equilibrium.margins(_table(), com=[0.3, 0.1, 0.5], cone_sides=8)
+    with pytest.raises(carom.InvalidInput, match="cones is pair"):
+        polygons.vjp()
+
+
+def test_margins_of_a_model_agree_with_differences():
+    tripod = carom.equilibrium.model("tripod_flat")
+    com = np.array([0.1, 0.1, 0.4])
+    slope = carom.equilibrium.margins(tripod, com=com).vjp()
+    assert slope.words() == ["smooth"]
+    step = 1e-4
+    for axis in range(3):
+        way = step * np.eye(3)[axis]
+        up, down = (carom.equilibrium.margins(tripod, com=com + sign * way).vjp().value[0] for sign in (1.0, -1.0))
+        np.testing.assert_allclose(slope.centre_of_mass[0, axis], (up - down) / (2.0 * step), atol=1e-7)
