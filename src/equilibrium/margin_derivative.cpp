@@ -501,7 +501,7 @@ class MarginAt {
   /// Alternates between the axes of the cones and the nearest balanced forces; the forces stay as
   /// they are where that does not end inside the cones.
   void centre_forces() {
-    constexpr int kRounds = 20;
+    constexpr int kRounds = 100;
     std::vector<Vector6> column;
     std::vector<int> contact;
     bool any = false;
@@ -522,14 +522,14 @@ class MarginAt {
       bool inside = true;
       for (int i = 0; i < k_; ++i) {
         if (load_[i] != Load::inside) continue;
-        inside = inside && depth(i) > 1e-3 * friction_[i] * f_[i].norm();
-      }
-      if (inside) return;
-      for (int i = 0; i < k_; ++i) {
-        if (load_[i] != Load::inside) continue;
+        // Less and less room is asked for.
+        const double room = (round < kRounds / 2 ? 1e-2 : 1e-4) * friction_[i];
+        if (depth(i) > room * f_[i].norm()) continue;
+        inside = false;
         const double along = std::max(f_[i].dot(normal_[i]), 0.1 / k_);
         f_[i] = 0.5 * (f_[i] + along * normal_[i]);
       }
+      if (inside) return;
       Vector6 missing;
       missing << external_, point_.cross(external_) + torque_;
       for (int i = 0; i < k_; ++i) {
