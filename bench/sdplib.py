@@ -21,10 +21,12 @@ LARGEST_BLOCK = 32
 
 
 def programme_of(file):
-    """blocks, C [s], A [v, s], b [v] of max b'y over C - sum y A positive semidefinite."""
+    """blocks, C [s], A [v, s], b [v] of max b'y over C - sum y A positive semidefinite; None if a block is too large."""
     rows = [row for row in file.read_text().splitlines() if row.strip() and row[0] not in '"*']
     count = int(re.split(r"[ ,=]+", rows[0].strip())[0])
     given = [int(word) for word in re.findall(r"-?\d+", rows[2])]
+    if max(given) > LARGEST_BLOCK:
+        return None
     b = -np.array(re.findall(r"[-+0-9.eE]+", rows[3]), dtype=float)
     blocks, first = [], []
     for n in given:
@@ -107,7 +109,7 @@ def main():
     results, counts = [], collections.Counter()
     for file in sorted(options.folder.glob("*.dat-s"), key=lambda file: file.stat().st_size):
         programme = programme_of(file)
-        if max(programme[0]) > LARGEST_BLOCK:
+        if programme is None:
             continue
         ours, peer = (within(options.seconds, solver, programme) for solver in (by_carom, by_clarabel))
         results.append({"name": file.stem, "variables": len(programme[3]), "carom": ours, "clarabel": peer})

@@ -1,6 +1,7 @@
 #include <carom/lp.hpp>
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -51,8 +52,9 @@ LpResult solve_lp(const LpBatch& batch, const LpSettings& settings, Backend back
     return entries<LpEntries>(chosen).solve(part, own, &part == &batch ? start : nullptr,
                                             lease.state());
   };
+  // By reference: a function with a lambda of this size would be allocated.
   return chosen == Backend::reference ? solve(batch, settings)
-                                      : lp_rescaled::solve(batch, settings, solve);
+                                      : lp_rescaled::solve(batch, settings, std::cref(solve));
 }
 
 }  // namespace carom
