@@ -177,6 +177,10 @@ class PlanarMargins(Batched):
     """Margins of n planar postures: distance (n) [m] of the centre of mass to the nearer end of the strip, negative
     outside; robust_distance; scale: factor by which the neighbourhood may grow; limiting_vertex; status."""
 
+    def vjp(self, **_: Any) -> MarginGradient:
+        """Errors: InvalidInput, only margins of spatial postures have derivatives."""
+        raise refuse("postures", "planar", "must be spatial: planar margins have no derivatives", "are")
+
 
 @result
 class SpatialMargins(Batched):

@@ -648,6 +648,9 @@ def test_margins_say_where_they_have_no_gradient():
         between.vjp(margin=[1.0, 2.0])
     with pytest.raises(carom.InvalidInput, match="wrt"):
         between.vjp(wrt="length")
+    planar = carom.equilibrium.margins([[[-1.0, 0.0], [1.0, 0.0]]], [[[0.0, 1.0]] * 2], [[0.5] * 2], com=[0.0, 1.0])
+    with pytest.raises(carom.InvalidInput, match="postures are planar: must be spatial"):
+        planar.vjp()
     polygons = carom.equilibrium.margins(_table(), com=[0.3, 0.1, 0.5], cone_sides=8)
     with pytest.raises(carom.InvalidInput, match="cones is pair"):
         polygons.vjp()
