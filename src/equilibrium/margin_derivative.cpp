@@ -298,29 +298,10 @@ class MarginAt {
   /// Whether what is wanted is the same for all forces and proofs; `condition` of those that can
   /// change.
   bool unique(const MarginWanted& wanted, double& condition) {
-    std::vector<Vector6> column;
-    std::vector<int> contact;
-    for (int i = 0; i < k_; ++i) {
-      if (load_[i] == Load::inside) {
-        for (int j = 0; j < 3; ++j) push(i, Vector3::Unit(j), column, contact);
-      } else if (load_[i] == Load::edge) {
-        push(i, f_[i].normalized(), column, contact);
-      }
-    }
-    Eigen::Matrix<double, 6, 6> gram = Eigen::Matrix<double, 6, 6>::Zero();
-    for (const Vector6& each : column) gram += each * each.transpose();
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 6, 6>> spectrum(gram);
-    const double largest = spectrum.eigenvalues()[5];
-    Eigen::Matrix<double, 6, 6> inverse = Eigen::Matrix<double, 6, 6>::Zero();
-    double smallest = largest;
-    for (int j = 0; j < 6; ++j) {
-      const double value = spectrum.eigenvalues()[j];
-      if (!(value > kRank * kRank * largest)) continue;
-      smallest = std::min(smallest, value);
-      inverse +=
-          spectrum.eigenvectors().col(j) * spectrum.eigenvectors().col(j).transpose() / value;
-    }
-    condition = std::sqrt(largest / smallest);
+    const Balance balance = changing();
+    const std::vector<Vector6>& column = balance.column;
+    const std::vector<int>& contact = balance.contact;
+    condition = balance.condition;
     // A product l . df is constant where l lies in the span of the equations.
     const auto constant = [&](const auto& product) {
       Vector6 seen = Vector6::Zero();
@@ -331,7 +312,7 @@ class MarginAt {
         seen += l[c] * column[c];
         size = std::max(size, std::abs(l[c]));
       }
-      seen = inverse * seen;
+      seen = balance.inverse * seen;
       double left = 0.0;
       for (std::size_t c = 0; c < column.size(); ++c) {
         left = std::max(left, std::abs(l[c] - seen.dot(column[c])));
@@ -481,12 +462,43 @@ class MarginAt {
     return (w_[i] - w_[i].dot(normal_[i]) * normal_[i]).normalized();
   }
 
-  void push(int i, const Vector3& f, std::vector<Vector6>& column,
-            std::vector<int>& contact) const {
-    Vector6 each;
-    each << f, arm_[i].cross(f);
-    column.push_back(each);
-    contact.push_back(i);
+  /// The balance of the forces that can change: any inside a cone, along the edge on it.
+  struct Balance {
+    std::vector<Vector6> column;  ///< force and torque of each part
+    std::vector<int> contact;     ///< of it
+    Eigen::Matrix<double, 6, 6> inverse =
+        Eigen::Matrix<double, 6, 6>::Zero();  ///< of column column'
+    double condition = 1.0;
+  };
+  [[nodiscard]] Balance changing() const {
+    Balance balance;
+    Eigen::Matrix<double, 6, 6> gram = Eigen::Matrix<double, 6, 6>::Zero();
+    const auto push = [&](int i, const Vector3& f) {
+      Vector6 each;
+      each << f, arm_[i].cross(f);
+      gram += each * each.transpose();
+      balance.column.push_back(each);
+      balance.contact.push_back(i);
+    };
+    for (int i = 0; i < k_; ++i) {
+      if (load_[i] == Load::inside) {
+        for (int j = 0; j < 3; ++j) push(i, Vector3::Unit(j));
+      } else if (load_[i] == Load::edge) {
+        push(i, f_[i].normalized());
+      }
+    }
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 6, 6>> spectrum(gram);
+    const double largest = spectrum.eigenvalues()[5];
+    double smallest = largest;
+    for (int j = 0; j < 6; ++j) {
+      const double value = spectrum.eigenvalues()[j];
+      if (!(value > kRank * kRank * largest)) continue;
+      smallest = std::min(smallest, value);
+      const Vector6 along = spectrum.eigenvectors().col(j);
+      balance.inverse += along * along.transpose() / value;
+    }
+    balance.condition = std::sqrt(largest / smallest);
+    return balance;
   }
   /// The tangent t of a force on the edge of its cone; without friction the way in which it would
   /// lean.
@@ -502,22 +514,9 @@ class MarginAt {
   /// they are where that does not end inside the cones.
   void centre_forces() {
     constexpr int kRounds = 100;
-    std::vector<Vector6> column;
-    std::vector<int> contact;
-    bool any = false;
-    for (int i = 0; i < k_; ++i) {
-      if (load_[i] == Load::inside) {
-        any = true;
-        for (int j = 0; j < 3; ++j) push(i, Vector3::Unit(j), column, contact);
-      } else if (load_[i] == Load::edge) {
-        push(i, f_[i].normalized(), column, contact);
-      }
-    }
-    if (!any) return;
+    if (std::count(load_.begin(), load_.end(), Load::inside) == 0) return;
     const std::vector<Vector3> given = f_;
-    Eigen::Matrix<double, 6, 6> gram = Eigen::Matrix<double, 6, 6>::Zero();
-    for (const Vector6& each : column) gram += each * each.transpose();
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<double, 6, 6>> spectrum(gram);
+    const Balance balance = changing();
     for (int round = 0; round < kRounds; ++round) {
       bool inside = true;
       for (int i = 0; i < k_; ++i) {
@@ -536,14 +535,9 @@ class MarginAt {
         missing.head<3>() += f_[i];
         missing.tail<3>() += arm_[i].cross(f_[i]);
       }
-      Vector6 y = Vector6::Zero();
-      for (int j = 0; j < 6; ++j) {
-        const double value = spectrum.eigenvalues()[j];
-        if (!(value > kRank * kRank * spectrum.eigenvalues()[5])) continue;
-        y += spectrum.eigenvectors().col(j) * (spectrum.eigenvectors().col(j).dot(missing) / value);
-      }
-      for (std::size_t c = 0; c < column.size(); ++c) {
-        f_[contact[c]] -= column[c].dot(y) * column[c].head<3>();
+      const Vector6 y = balance.inverse * missing;
+      for (std::size_t c = 0; c < balance.column.size(); ++c) {
+        f_[balance.contact[c]] -= balance.column[c].dot(y) * balance.column[c].head<3>();
       }
     }
     f_ = given;
