@@ -113,7 +113,7 @@ class StepTangent(Derivative):
 class MarginGradient(Derivative):
     """Gradients of a loss in what the margins of n spatial postures depend on: position and normal (n, k, 3), friction
     (n, k), wrench (n, 6), centre_of_mass (n, 3); None if not in wrt. normal is orthogonal to the normals. value (n):
-    the margin, to the last digits. shift and reach are NaN. jvp is not offered: gradient times direction is the
+    the margin, to the last digits. reach is NaN. jvp is not offered: gradient times direction is the
     directional derivative where the status is smooth."""
 
 

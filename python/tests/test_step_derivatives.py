@@ -271,7 +271,7 @@ def test_what_is_not_offered_says_so():
 
 
 def test_rates_of_rows_are_asked_for_where_they_are_given():
-    """Whether rows (1, 0) and (1, 1e-5) depend on each other is for rounding to say: it matters for Jdot_v alone."""
+    """Rounding decides whether rows (1, 0) and (1, 1e-5) depend on each other, and only Jdot_v depends on that."""
     J = [[1.0, 0.0], [1.0, 1e-5]]
 
     def gradient(*rates, **asked):

@@ -41,7 +41,7 @@ struct MarginGradientArrays : DerivativeReportArrays<Array> {
 };
 /// Gradients of margins. residual: of balance, friction cones, the half-plane's proof and their
 /// complementarity; margin: least gap of that, relative to |f| and the contacts' extent; condition:
-/// of the balance of those forces that can change; shift and reach are NaN.
+/// of the balance of those forces that can change; shift: what Newton's method moved; reach is NaN.
 struct MarginGradient : MarginGradientArrays<Buffer> {};
 
 }  // namespace carom

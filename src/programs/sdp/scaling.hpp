@@ -4,8 +4,9 @@
 
 namespace carom::sdp {
 
-/// What has units of its own: blocks; their rows and columns, by the coefficients; or by those and
-/// the constant. Where a variable occurs in few entries, its unit and theirs are exchangeable.
+/// What is scaled: blocks as a whole; their rows and columns by the sizes of the coefficients; or
+/// by the sizes of coefficients and constant. Where a variable occurs in few entries, its unit and
+/// theirs are exchangeable.
 enum class SdpUnits { blocks, rows, rows_and_constants };
 
 /// Scales a program's blocks or rows, variables, constant and objective to size 1 by powers of two,
