@@ -78,6 +78,18 @@ OutsideSamples compare_samples(const ImpactProblem& problem, const ImpactSamples
 OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSamples& samples,
                                 std::int64_t index, ImpactEnclosure& enclosure);
 
+/// Compares outcomes of samples, as ImpactSummary::mode_counts has them, with those of the
+/// enclosure, which are at tolerance 0.
+ComparedModes compare_modes(const ImpactProblem& problem, std::span<const std::uint64_t> modes,
+                            double mode_tolerance, const ImpactEnclosure& enclosure);
+/// The same of samples of ImpactMethod::events; see check_by_samples.
+ComparedModes check_by_modes(const ImpactProblem& problem, std::span<const std::uint64_t> modes,
+                             double mode_tolerance, ImpactEnclosure& enclosure);
+/// Whether the event never happens, but outcomes `within_tolerance` (ComparedModes) may count as
+/// it.
+bool is_in_doubt(const ImpactEnclosure& enclosure, const ImpactEvent& event,
+                 std::span<const std::uint64_t> within_tolerance);
+
 /// Smallest share, over contact velocities, of the enclosed range that [low, high] fills; what is
 /// missing counts relative to the range or, where that is more, to `kNarrowRange` of the largest
 /// speed among all bounds. Ranges below 1e-9 of that speed do not count; 1 where none does. low,

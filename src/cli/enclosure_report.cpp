@@ -29,8 +29,15 @@ std::string question_text(const run::NeverAnswer& answer) {
 
 std::string answer_text(const run::NeverAnswer& answer) {
   const std::string_view word = run::answer_word(answer);
-  if (!answer.counterexample) return std::string(word);
-  return fmt::format("{}, sample {}", word, *answer.counterexample);
+  if (!answer.sample) return std::string(word);
+  return fmt::format("{}, sample {}", word, *answer.sample);
+}
+
+/// Why a question is open that the proof answers.
+std::string doubt_text(const run::ImpactRun& run, const run::NeverAnswer& answer) {
+  if (!answer.in_doubt) return {};
+  return fmt::format(" (proven at tolerance 0, but samples count as it by --mode-tolerance {:g})",
+                     run.settings.mode_tolerance);
 }
 
 /// "proven in 3, open in 1" of what word_of says of each run, in the order of their first ones.
@@ -118,12 +125,22 @@ std::string outcomes_text(const run::ImpactRun& run) {
     const std::uint64_t word = set.modes[i].modes;
     modes.add({mode_words(word, run.problem.contacts, 2), fmt::format("{}", sampled(run, word))});
   }
+  const std::vector<std::uint64_t>& within = run.enclosure->within_tolerance;
+  for (std::size_t i = 0; i < within.size() && i < kShownOutcomes; ++i) {
+    modes.add({mode_words(within[i], run.problem.contacts, 2) + " *",
+               fmt::format("{}", sampled(run, within[i]))});
+  }
   std::string text = modes.text();
   if (set.modes.size() > kShownOutcomes) {
     text += fmt::format("  and {} others\n", set.modes.size() - kShownOutcomes);
   }
+  if (!within.empty()) {
+    text +=
+        fmt::format("  * by --mode-tolerance {:g} m/s only: slower contacts count as sticking\n",
+                    run.settings.mode_tolerance);
+  }
   return text + fmt::format("  impossible: {} of {} outcomes\n", set.impossible_modes.size(),
-                            set.impossible_modes.size() + set.modes.size());
+                            set.impossible_modes.size() + set.modes.size() + within.size());
 }
 
 std::string outside_text(const OutsideSamples& samples, const char* what) {
@@ -182,7 +199,8 @@ std::string enclosure_report(const run::ImpactRun& run) {
     text += outside_text(run.enclosure->followed, "samples followed from event to event");
   }
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
-    text += fmt::format("  {}: {}\n", question_text(answer), answer_text(answer));
+    text += fmt::format("  {}: {}{}\n", question_text(answer), answer_text(answer),
+                        doubt_text(run, answer));
   }
   return text;
 }

@@ -86,6 +86,10 @@ class EnclosureJudge {
       report_.add("enclosure", index_,
                   proven ? "" : "its invariant proves nothing of this problem");
     }
+    if (proven && kept_.within_tolerance) {
+      within_ = compare_modes(kept_.problem, kept_.sampled_modes, kept_.mode_tolerance, held_)
+                    .within_tolerance;
+    }
     if (proven) judge_set();
     for (const io::KeptAnswer& answer : kept_.never) judge_answer(answer, proven);
   }
@@ -129,6 +133,17 @@ class EnclosureJudge {
     const int m = kept_.problem.contacts;
     const std::size_t columns = 2 * static_cast<std::size_t>(m);
     std::vector<std::uint64_t> impossible = kept_.set.impossible_modes;
+    if (kept_.within_tolerance) {
+      const std::vector<std::uint64_t>& said = *kept_.within_tolerance;
+      if (!std::is_permutation(said.begin(), said.end(), within_.begin(), within_.end())) {
+        return fmt::format(
+            "modes_within_tolerance has {} outcomes: samples have {} that are "
+            "possible within mode_tolerance only",
+            said.size(), within_.size());
+      }
+      // where there are only bounds nothing is called impossible
+      if (!held_.modes.empty()) impossible.insert(impossible.end(), said.begin(), said.end());
+    }
     std::sort(impossible.begin(), impossible.end());
     if (impossible != held_.impossible_modes) {
       return fmt::format("{} outcomes are said to be impossible: not those {} of the proof",
@@ -169,10 +184,11 @@ class EnclosureJudge {
 
   void judge_answer(const io::KeptAnswer& answer, bool proven) {
     const std::string statement = fmt::format("never \"{}\"", answer.event);
-    bool excluded = false;
+    bool excluded = false, in_doubt = false;
     try {
       const ImpactEvent event = impact_event(answer.event, names(), kept_.problem.dimension);
       excluded = proven && never_happens(held_, event);
+      in_doubt = excluded && is_in_doubt(held_, event, within_);
     } catch (const InvalidInput& error) {
       if (kept_.contact_names.empty()) {
         throw InvalidInput(fmt::format(
@@ -180,6 +196,10 @@ class EnclosureJudge {
             statement, error.what()));
       }
       return add_answer(Judgement::refuted, statement + ": " + error.what());
+    }
+    if (answer.answer == "proven" && in_doubt) {
+      return add_answer(Judgement::refuted,
+                        statement + " is said to be proven: samples count as it by mode_tolerance");
     }
     if (answer.answer == "proven") {
       return excluded
@@ -192,7 +212,7 @@ class EnclosureJudge {
                         fmt::format("{}: answer is \"{}\": must be proven, counterexample or open",
                                     statement, answer.answer));
     }
-    if (excluded) {
+    if (excluded && !(in_doubt && answer.answer == "open")) {
       return add_answer(
           Judgement::refuted,
           fmt::format("{} is said to be {}: the proof excludes it", statement, answer.answer));
@@ -221,6 +241,7 @@ class EnclosureJudge {
   std::size_t index_;
   VerifyReport& report_;
   ImpactEnclosure held_;
+  std::vector<std::uint64_t> within_;  ///< of held_ and the file's samples
 };
 
 }  // namespace

@@ -175,6 +175,15 @@ bool never_happens(const ImpactEnclosure& enclosure, const ImpactEvent& event) {
   });
 }
 
+bool is_in_doubt(const ImpactEnclosure& enclosure, const ImpactEvent& event,
+                 std::span<const std::uint64_t> within_tolerance) {
+  if (event.modes.empty() || !enclosure::never_happens(enclosure, event)) return false;
+  const ImpactEvent beyond{{}, event.direction, event.bound};
+  if (!event.direction.empty() && enclosure::never_happens(enclosure, beyond)) return false;
+  return std::any_of(within_tolerance.begin(), within_tolerance.end(),
+                     [&](std::uint64_t modes) { return has_modes(modes, event); });
+}
+
 std::int64_t first_happening(const ImpactProblem& problem, const ImpactSamples& samples,
                              std::int64_t index, const ImpactEvent& event, double mode_tolerance) {
   const auto m = static_cast<std::size_t>(problem.contacts);

@@ -247,6 +247,23 @@ OutsideSamples check_by_samples(const ImpactProblem& problem, const ImpactSample
   return found;
 }
 
+ComparedModes compare_modes(const ImpactProblem& problem, std::span<const std::uint64_t> modes,
+                            double mode_tolerance, const ImpactEnclosure& enclosure) {
+  return enclosure::compare_modes(problem, modes, mode_tolerance, enclosure);
+}
+
+ComparedModes check_by_modes(const ImpactProblem& problem, std::span<const std::uint64_t> modes,
+                             double mode_tolerance, ImpactEnclosure& enclosure) {
+  ComparedModes found = enclosure::compare_modes(problem, modes, mode_tolerance, enclosure);
+  if (!found.outside.empty()) enclosure::take_back(problem, enclosure);
+  return found;
+}
+
+bool is_in_doubt(const ImpactEnclosure& enclosure, const ImpactEvent& event,
+                 std::span<const std::uint64_t> within_tolerance) {
+  return enclosure::is_in_doubt(enclosure, event, within_tolerance);
+}
+
 double filled_share(const ImpactEnclosure& enclosure, std::span<const double> low,
                     std::span<const double> high) {
   const std::size_t m = enclosure.normal_velocity_min.size();

@@ -77,6 +77,7 @@ const DataSetNote kNotes[] = {
      "vertices of the polyhedra of possible outcomes"},
     {"/impact_*/enclosure/vertex_modes", "vertices", "", kModes},
     {"/impact_*/enclosure/impossible_modes", "modes", "", kModes},
+    {"/impact_*/enclosure/modes_within_tolerance", "modes", "", kModes},
     {"/impact_*/enclosure/invariant", "1", "",
      "the proof as text (docs/explanation/enclosure.md), verified by carom verify"},
     {"/impact_*/judgement/distance", "1", "",

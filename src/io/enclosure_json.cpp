@@ -67,6 +67,12 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
   for (const std::uint64_t modes : set.impossible_modes) {
     result["impossible_modes"].push_back(mode_words(modes, m, 2));
   }
+  result["mode_tolerance"] = run.settings.mode_tolerance;
+  result["modes_within_tolerance"] = ordered_json::array();
+  for (const std::uint64_t modes : run.enclosure->within_tolerance) {
+    result["modes_within_tolerance"].push_back(
+        {{"modes", mode_words(modes, m, run.problem.dimension)}, {"sampled", sampled(run, modes)}});
+  }
   result["filled"] = run.enclosure->filled;
   result["samples"] = comparison_json(run.enclosure->samples);
   result["followed"] = comparison_json(run.enclosure->followed);
@@ -74,7 +80,7 @@ ordered_json enclosure_json(const run::ImpactRun& run) {
     result["never"] = ordered_json::array();
     for (const run::NeverAnswer& answer : run.enclosure->answers) {
       ordered_json entry{{"event", answer.question}, {"answer", run::answer_word(answer)}};
-      if (answer.counterexample) entry["sample"] = *answer.counterexample;
+      if (answer.sample) entry["sample"] = *answer.sample;
       result["never"].push_back(std::move(entry));
     }
   }

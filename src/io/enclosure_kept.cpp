@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -50,6 +51,21 @@ void read_vertices(const Hdf5Reader& reader, const std::string& place, std::size
   }
 }
 
+/// The code of an outcome in words; none where no outcome has them.
+std::optional<std::uint64_t> code_of(const std::string& words, const ImpactProblem& problem) {
+  const int contacts = problem.contacts, dimension = problem.dimension;
+  std::uint64_t modes = 0;
+  std::istringstream in(words);
+  std::string word;
+  for (int i = 0; i < std::min(contacts, kMaxModeContacts) && std::getline(in, word, '/'); ++i) {
+    std::uint64_t mode = 0;
+    while (mode < 3 && mode_words(mode, 1, dimension) != word) ++mode;
+    modes |= mode << (2 * i);
+  }
+  if (mode_words(modes, contacts, dimension) != words) return std::nullopt;
+  return modes;
+}
+
 KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
                         const std::string& file) {
   const auto refuse = [&](const std::string& what) {
@@ -82,6 +98,18 @@ KeptEnclosure kept_from(const Hdf5Reader& reader, const std::string& group,
   for (const std::int64_t modes : reader.integers(place + "/impossible_modes")) {
     kept.set.impossible_modes.push_back(static_cast<std::uint64_t>(modes));
   }
+  if (reader.has(place + "/modes_within_tolerance")) {
+    kept.within_tolerance.emplace();
+    for (const std::int64_t modes : reader.integers(place + "/modes_within_tolerance")) {
+      kept.within_tolerance->push_back(static_cast<std::uint64_t>(modes));
+    }
+    kept.mode_tolerance = reader.number_attribute("/", "mode_tolerance");
+    for (const std::string& words : reader.strings(group + "/mode_counts/modes")) {
+      const std::optional<std::uint64_t> code = code_of(words, kept.problem);
+      if (!code) refuse(fmt::format("mode_counts has {}: no outcome", words));
+      kept.sampled_modes.push_back(*code);
+    }
+  }
   read_vertices(reader, place, rows, kept.set, refuse);
   kept.set.faces = static_cast<std::int64_t>(reader.number_attribute(place, "faces"));
   if (reader.has_attribute(place, "data_rounding")) {
@@ -109,6 +137,7 @@ KeptEnclosures enclosures_of_hdf5(const std::filesystem::path& file) {
       "/impact_*/enclosure/vertices",
       "/impact_*/enclosure/vertex_modes",
       "/impact_*/enclosure/impossible_modes",
+      "/impact_*/enclosure/modes_within_tolerance",
       "/impact_*/enclosure/invariant",
       "/impact_*/enclosure@status",
       "/impact_*/enclosure@faces",
@@ -139,21 +168,13 @@ bool has_enclosure(const json& run) {
   return run.is_object() && run.contains("enclosure") && run["enclosure"].is_object();
 }
 
-/// The code of an outcome in words; all of 2 m bits where there is none.
-std::uint64_t code_of(const json& words, int contacts) {
-  const std::uint64_t combinations =
-      contacts <= kMaxEnclosedContacts ? std::uint64_t{1} << (2 * contacts) : std::uint64_t{0};
-  std::uint64_t modes = 0;
-  while (modes < combinations && words != mode_words(modes, contacts, 2)) ++modes;
-  return modes < combinations ? modes : UINT64_MAX;
-}
-
-std::uint64_t required_code(const json& words, int contacts, const char* key,
+std::uint64_t required_code(const json& words, const ImpactProblem& problem, const char* key,
                             const std::string& where) {
-  const std::uint64_t code = code_of(words, contacts);
-  if (code != UINT64_MAX) return code;
-  throw InvalidInput(
-      fmt::format("{}: {} has {}: no outcome of {} contacts", where, key, shown(words), contacts));
+  const std::optional<std::uint64_t> code =
+      words.is_string() ? code_of(words.get<std::string>(), problem) : std::nullopt;
+  if (code) return *code;
+  throw InvalidInput(fmt::format("{}: {} has {}: no outcome of {} contacts", where, key,
+                                 shown(words), problem.contacts));
 }
 
 const json& required_list(const json& object, const char* key, const std::string& where) {
@@ -173,14 +194,15 @@ std::int64_t integer_in(const json& object, const char* key, const std::string& 
   return value.get<std::int64_t>();
 }
 
-void read_modes(const json& set, int contacts, const std::string& where, KeptEnclosure& kept) {
+void read_modes(const json& set, const std::string& where, KeptEnclosure& kept) {
+  const int contacts = kept.problem.contacts;
   const json& modes = required_list(set, "modes", where);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const std::string place = fmt::format("{}: modes[{}]", where, i);
     const json& entry = modes[i];
     if (!entry.is_object()) throw InvalidInput(place + ": must be an object");
     EnclosedMode mode;
-    mode.modes = required_code(required(entry, "modes", place), contacts, "modes", place);
+    mode.modes = required_code(required(entry, "modes", place), kept.problem, "modes", place);
     const auto columns = 2 * contacts;
     for (const auto& [key, width, to] :
          {std::tuple{"vertices", columns, &mode.vertices},
@@ -197,7 +219,26 @@ void read_modes(const json& set, int contacts, const std::string& where, KeptEnc
     kept.set.modes.push_back(std::move(mode));
   }
   for (const json& words : required_list(set, "impossible_modes", where)) {
-    kept.set.impossible_modes.push_back(required_code(words, contacts, "impossible_modes", where));
+    kept.set.impossible_modes.push_back(
+        required_code(words, kept.problem, "impossible_modes", where));
+  }
+}
+
+/// Which outcomes samples have by mode_tolerance only, and by what this is decided.
+void read_within_tolerance(const json& set, const std::string& where, KeptEnclosure& kept) {
+  if (!set.contains("mode_tolerance") && !set.contains("modes_within_tolerance")) return;
+  kept.mode_tolerance = read_number(set, "mode_tolerance", where);
+  kept.within_tolerance.emplace();
+  for (const json& entry : required_list(set, "modes_within_tolerance", where)) {
+    const std::string place = where + ": modes_within_tolerance";
+    if (!entry.is_object()) throw InvalidInput(place + ": must be a list of objects");
+    kept.within_tolerance->push_back(
+        required_code(required(entry, "modes", place), kept.problem, "modes", place));
+    kept.sampled.emplace_back(entry["modes"].get<std::string>(),
+                              integer_in(entry, "sampled", place));
+  }
+  for (const auto& [words, count] : kept.mode_counts) {
+    kept.sampled_modes.push_back(required_code(words, kept.problem, "mode_counts", where));
   }
 }
 
@@ -233,7 +274,7 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
   kept.set.normal_velocity_max = bounds(set, "normal_velocity_max", 1);
   kept.set.tangent_velocity_min = bounds(set, "tangent_velocity_min", tangents);
   kept.set.tangent_velocity_max = bounds(set, "tangent_velocity_max", tangents);
-  read_modes(set, m, where, kept);
+  read_modes(set, where, kept);
   kept.set.faces = integer_in(set, "faces", where);
   if (set.contains("followed")) {  // since then
     kept.data_rounding = read_number(set, "data_rounding", where);
@@ -245,6 +286,7 @@ KeptEnclosure enclosure_from(const json& run, const std::string& file, std::size
   for (const auto& [words, samples] : counts.items()) {
     kept.mode_counts[words] = integer_in(counts, words.c_str(), where + ": mode_counts");
   }
+  read_within_tolerance(set, where, kept);
   if (integer_in(run, "terminated", where) > 0) {
     for (const char* side : {"min", "max"}) {
       std::vector<double>& to = side[1] == 'i' ? kept.sampled_low : kept.sampled_high;
@@ -272,6 +314,8 @@ KeptEnclosures enclosures_of_json(const std::filesystem::path& file) {
       "enclosure.modes.vertices",
       "enclosure.modes.constraints",
       "enclosure.impossible_modes",
+      "enclosure.modes_within_tolerance.modes",
+      "enclosure.modes_within_tolerance.sampled",
       "enclosure.filled",
       "enclosure.never.event",
       "enclosure.never.answer",

@@ -30,6 +30,11 @@ struct KeptEnclosure {
   std::vector<double> sampled_low, sampled_high;    ///< of all samples, normals first; or empty
   std::map<std::string, std::int64_t> mode_counts;  ///< samples by outcome
   std::vector<std::pair<std::string, std::int64_t>> sampled;  ///< the same, as the modes repeat it
+  /// Sampled outcomes that are possible at the samples' mode_tolerance only; files before them have
+  /// none, and call them impossible.
+  std::optional<std::vector<std::uint64_t>> within_tolerance;
+  double mode_tolerance = 0.0;               ///< likewise
+  std::vector<std::uint64_t> sampled_modes;  ///< of mode_counts, likewise
 };
 
 /// Enclosures and the names of all fields that `KeptEnclosure` has not, or has only to compare.

@@ -258,6 +258,8 @@ class ProblemGroup {
     writer_.dataset(at("enclosure/vertex_modes"), modes, {modes.size()});
     writer_.dataset(at("enclosure/impossible_modes"), set.impossible_modes,
                     {set.impossible_modes.size()});
+    writer_.dataset(at("enclosure/modes_within_tolerance"), enclosed.within_tolerance,
+                    {enclosed.within_tolerance.size()});
     writer_.dataset(at("enclosure/invariant"), Words{set.invariant});
   }
 

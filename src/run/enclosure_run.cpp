@@ -45,6 +45,23 @@ void compare(ImpactRun& run, int threads) {
   }
 }
 
+/// Outcomes that samples have by mode_tolerance only are not called impossible.
+void compare_outcomes(ImpactRun& run) {
+  EnclosedRun& enclosed = *run.enclosure;
+  std::vector<std::uint64_t> sampled;
+  for (const auto& [modes, count] : run.summary.mode_counts) sampled.push_back(modes);
+  const double tolerance = run.settings.mode_tolerance;
+  const bool steps = run.settings.method != ImpactMethod::events;
+  enclosed.within_tolerance =
+      (steps ? compare_modes(run.problem, sampled, tolerance, enclosed.set)
+             : check_by_modes(run.problem, sampled, tolerance, enclosed.set))
+          .within_tolerance;
+  std::erase_if(enclosed.set.impossible_modes, [&](std::uint64_t modes) {
+    return std::find(enclosed.within_tolerance.begin(), enclosed.within_tolerance.end(), modes) !=
+           enclosed.within_tolerance.end();
+  });
+}
+
 void answer(ImpactRun& run, const std::vector<std::string>& never) {
   EnclosedRun& enclosed = *run.enclosure;
   for (const std::string& text : never) {
@@ -52,10 +69,11 @@ void answer(ImpactRun& run, const std::vector<std::string>& never) {
     NeverAnswer given;
     given.question = text;
     given.proven = never_happens(enclosed.set, event);
-    if (!given.proven && run.rows.count > 0) {
+    given.in_doubt = is_in_doubt(enclosed.set, event, enclosed.within_tolerance);
+    if ((!given.proven || given.in_doubt) && run.rows.count > 0) {
       const std::int64_t row =
           first_happening(run.problem, samples_of(run), 0, event, run.settings.mode_tolerance);
-      if (row >= 0) given.counterexample = run.settings.first_sample + row;
+      if (row >= 0) given.sample = run.settings.first_sample + row;
     }
     enclosed.answers.push_back(std::move(given));
   }
@@ -81,8 +99,9 @@ void enclose_runs(std::vector<ImpactRun>& runs, const EnclosureSettings& setting
     EnclosureSettings of_run = own;
     of_run.friction_directions = run.settings.friction_directions;
     of_run.law = run.settings.law;
-    run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}, {}, {}};
+    run.enclosure = EnclosedRun{enclose_impact(run.problem, of_run), 0.0, {}, {}, {}, {}};
     compare(run, own.threads);
+    compare_outcomes(run);
     const ImpactSummary& summary = run.summary;
     std::vector<double> low = summary.normal_velocity_min, high = summary.normal_velocity_max;
     low.insert(low.end(), summary.tangent_velocity_min.begin(), summary.tangent_velocity_min.end());

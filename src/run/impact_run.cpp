@@ -17,8 +17,8 @@ std::vector<double> contact_velocity(const ImpactProblem& problem, const double*
 }
 
 std::string_view answer_word(const NeverAnswer& answer) {
-  if (answer.proven) return "proven";
-  return answer.counterexample ? "counterexample" : "open";
+  if (answer.proven && !answer.in_doubt) return "proven";
+  return answer.sample && !answer.in_doubt ? "counterexample" : "open";
 }
 
 std::vector<int> approaching_contacts(const ImpactRun& run) {

@@ -28,7 +28,10 @@ struct ComparedModels {
 struct NeverAnswer {
   std::string question;
   bool proven = false;
-  std::optional<std::int64_t> counterexample;  ///< a sample in which it happens
+  /// Proven, but slow contacts count as it in samples: mode_tolerance.
+  bool in_doubt = false;
+  /// A sample in which it happens, or counts as it.
+  std::optional<std::int64_t> sample;
 };
 
 /// "proven", "counterexample" or "open".
@@ -43,6 +46,9 @@ struct EnclosedRun {
   double filled = 0.0;      ///< filled_share of the samples' bounds
   OutsideSamples samples;   ///< the stored samples of the run compared with it
   OutsideSamples followed;  ///< samples of events, the run's own or others
+  /// Sampled outcomes that the set has only at the settings' mode_tolerance; not in the set's
+  /// impossible_modes.
+  std::vector<std::uint64_t> within_tolerance;
   std::vector<NeverAnswer> answers;
 };
 

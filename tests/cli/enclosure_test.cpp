@@ -121,6 +121,53 @@ TEST(EnclosureCommand, ADocumentIsVerifiedFromItselfAlone) {
   expect_refusal(carom({"verify", file}), {"impossible_modes", "flying/sticking"});
 }
 
+// What the page calls impossible, no sample of the same page may have.
+TEST(EnclosureCommand, SlowContactsAreNoContradiction) {
+  const Scratch scratch;
+  const std::string problem = (scratch / "feet.json").string();
+  const std::string kept = (scratch / "feet.h5").string();
+  const std::string text = (scratch / "set.json").string();
+  write_text(problem,
+             R"({"mass_matrix": [[1, 0, 0], [0, 1, 0], [0, 0, 0.4]],
+                 "normal_jacobian": [[0, 1, 0], [0, 1, 1e-6]],
+                 "tangent_jacobian": [[1, 0, 1], [1, 0, 1]],
+                 "friction": [1, 1], "velocity": [0.3, -1, 0.1]})");
+  for (const char* method : {"events", "lcp"}) {
+    const Outcome outcome =
+        carom({"impact", problem, "--method", method, "--samples", "64", "--never", "A sticking",
+               "--never", "A sliding+", "--output", kept, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    json document = outcome.document();
+    json& enclosure = document["enclosure"];
+    const json sticking = {{"modes", "sticking/sticking"}, {"sampled", 64}};
+    EXPECT_EQ(enclosure["modes_within_tolerance"], json::array({sticking}));
+    EXPECT_EQ(enclosure["modes"].size(), 1U);
+    EXPECT_EQ(enclosure["impossible_modes"].size(), 14U);
+    for (const json& words : enclosure["impossible_modes"]) {
+      EXPECT_FALSE(document["mode_counts"].contains(words.get<std::string>())) << words;
+    }
+    EXPECT_EQ(enclosure["never"][0]["answer"], "open");
+    EXPECT_EQ(enclosure["never"][0]["sample"], 0);
+    EXPECT_EQ(enclosure["never"][1]["answer"], "proven");
+    EXPECT_EQ(carom({"verify", kept}).status, 0);
+    write_text(text, document.dump());
+    EXPECT_EQ(carom({"verify", text}).status, 0);
+    enclosure["never"][0]["answer"] = "proven";
+    write_text(text, document.dump());
+    EXPECT_EQ(carom({"verify", text}).status, 1);
+    enclosure["never"][0]["answer"] = "open";
+    enclosure["modes_within_tolerance"][0]["modes"] = "sliding+/sticking";
+    write_text(text, document.dump());
+    EXPECT_EQ(carom({"verify", text}).status, 1);
+  }
+  // a tolerance that tells them apart
+  const Outcome outcome = carom({"impact", problem, "--method", "events", "--samples", "64",
+                                 "--mode-tolerance", "1e-8", "--never", "A sticking", "--json"});
+  const json enclosure = outcome.document()["enclosure"];
+  EXPECT_EQ(enclosure["never"][0]["answer"], "proven");
+  EXPECT_EQ(enclosure["impossible_modes"].size(), 15U);
+}
+
 // In space, and with many contacts, only by bounds, which a file proves as well.
 TEST(EnclosureCommand, BoundsOtherShapes) {
   const Scratch scratch;

@@ -107,6 +107,10 @@ TEST(NearlyParallelContacts, NoSampleLeavesWhatIsEnclosed) {
     if (followed.summary[0].terminated > 0) {
       EXPECT_LE(excess, 1e-9 * test::contact_speed(problem)) << seed << " " << k;
     }
+    std::vector<std::uint64_t> sampled;
+    for (const auto& [modes, samples] : followed.summary[0].mode_counts) sampled.push_back(modes);
+    EXPECT_TRUE(compare_modes(problem, sampled, events.mode_tolerance, set).outside.empty())
+        << seed << " " << k;
     EXPECT_TRUE(proves_enclosure(problem, set)) << seed << " " << k;
   }
   EXPECT_GE(known, 75 * made / 100);
@@ -199,6 +203,37 @@ TEST(NearlyParallelContacts, FeetThatAreApartByAMicrometreAreTwo) {
   const ImpactEnclosure one = enclose_impact(feet(0.0));
   EXPECT_EQ(one.status, EnclosureStatus::enclosed);
   EXPECT_EQ(one.normal_velocity_max[0], 0.0);
+}
+
+// At the samples' tolerance the first foot sticks, though it separates; with none it does so
+// always.
+TEST(NearlyParallelContacts, SlowFeetAreInDoubt) {
+  const ImpactProblem problem = feet(1e-6);
+  ImpactEnclosure set = enclose_impact(problem);
+  ASSERT_EQ(set.modes.size(), 1U);
+  constexpr std::uint64_t kSeparating = 0 | 1 << 2, kSticking = 1 | 1 << 2, kFlying = 0;
+  EXPECT_EQ(set.modes[0].modes, kSeparating);
+  const std::vector<std::uint64_t> sampled = {kSticking, kSeparating};
+  const ComparedModes compared = compare_modes(problem, sampled, 1e-6, set);
+  EXPECT_EQ(compared.within_tolerance, std::vector<std::uint64_t>{kSticking});
+  EXPECT_TRUE(compared.outside.empty());
+  // 1.857e-7 m/s is above a smaller tolerance
+  EXPECT_EQ(compare_modes(problem, sampled, 1e-7, set).outside,
+            std::vector<std::uint64_t>{kSticking});
+  const std::vector<std::string> names = {"A", "B"};
+  const auto in_doubt = [&](const char* text) {
+    return is_in_doubt(set, impact_event(text, names), compared.within_tolerance);
+  };
+  EXPECT_TRUE(in_doubt("A sticking"));
+  EXPECT_TRUE(in_doubt("A sticking, B normal < 1"));
+  EXPECT_FALSE(in_doubt("A sticking, B normal > 1"));  // fast ones are no matter of tolerance
+  EXPECT_FALSE(in_doubt("A sliding+"));
+  EXPECT_FALSE(in_doubt("B sticking"));  // it does
+  EXPECT_EQ(check_by_modes(problem, sampled, 1e-6, set).within_tolerance.size(), 1U);
+  EXPECT_EQ(set.status, EnclosureStatus::enclosed);
+  const std::vector<std::uint64_t> contradicted = {kFlying};
+  EXPECT_EQ(check_by_modes(problem, contradicted, 1e-6, set).outside, contradicted);
+  EXPECT_EQ(set.status, EnclosureStatus::contradiction);
 }
 
 TEST(NearlyParallelContacts, SamplesOutsideTakeAnEnclosureBack) {

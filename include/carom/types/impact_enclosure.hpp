@@ -153,6 +153,13 @@ struct ImpactDecision {
   ImpactEnclosure proof;  ///< of `never`: an enclosure without the event, for proves_enclosure
 };
 
+/// Sampled outcomes that an enclosure excludes, in the order in which they were given.
+struct ComparedModes {
+  /// Slow contacts explain these: an outcome of the enclosure may count as such at mode_tolerance.
+  std::vector<std::uint64_t> within_tolerance;
+  std::vector<std::uint64_t> outside;  ///< no outcome of the enclosure does
+};
+
 /// Samples compared with an enclosure of their problem.
 struct OutsideSamples {
   std::int64_t compared = 0;  ///< terminated ones
