@@ -7,6 +7,7 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_source.hpp"
+#include "io/printable.hpp"
 
 namespace carom::io {
 
@@ -137,6 +138,12 @@ std::vector<std::string> Hdf5Source::names(std::string_view group) const {
   const herr_t result = H5Literate(owner.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found);
   if (found.error) std::rethrow_exception(found.error);
   state_->require(result, "list group " + std::string(group));
+  for (const std::string& name : found.names) {  // these lead to the group itself, or beyond it
+    if (name.empty() || name == "." || name.find('/') != std::string::npos) {
+      throw FileError(fmt::format("{}: damaged: {} holds \"{}\", which is no name", state_->file,
+                                  group, printable(name)));
+    }
+  }
   return std::move(found.names);
 }
 

@@ -109,6 +109,22 @@ TEST(DamagedHdf5, DeclaredSizesAreCheckedBeforeMemoryIsAskedFor) {
   }
 }
 
+// What has no name was the group itself, and so on without end.
+TEST(DamagedHdf5, NamesThatLeadNowhereAreRefused) {
+  const Scratch scratch;
+  const fs::path file = scratch / "damaged.h5";
+  write_postures(file);
+  const std::string whole = read_text(file);
+  const std::size_t at = whole.find("position");
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string name : {std::string("\0", 1), std::string(".\0", 2), std::string("/")}) {
+    std::string bytes = whole;
+    bytes.replace(at, name.size(), name);
+    write_text(file, bytes);
+    expect_refusal(carom({"info", file.string()}), {"damaged.h5", "no name"});
+  }
+}
+
 TEST(DamagedHdf5, SomeBitsTurnedNeverCrash) {
   const Scratch scratch;
   const fs::path file = scratch / "damaged.h5";
