@@ -26,7 +26,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 # For tests: two thirds of the compile time, and the bits of results do not depend on it.
 option(CAROM_LIGHT "Optimise a Release build lightly, as tests do" OFF)
-if(CAROM_LIGHT)
+if(CAROM_LIGHT OR CAROM_DEMO)  # the demo's time goes by in code of instruction sets, which has its own level
   string(REPLACE "-O3" "-O1" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 endif()
 set(CMAKE_CXX_STANDARD 20)
@@ -48,7 +48,7 @@ target_compile_options(carom_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CAROM_WARNINGS_AS_ERRORS}>>:-Werror>)
 # For text, files and the reference, where more of it costs minutes of compiling and gives nothing.
 function(carom_lightly_optimised target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${CAROM_DEMO}>,-O0,-O1>>)
 endfunction()
 if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE

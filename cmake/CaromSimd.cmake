@@ -106,6 +106,7 @@ endfunction()
 
 file(GLOB_RECURSE simd_sources CONFIGURE_DEPENDS src/cpu/simd/*.cpp)
 list(REMOVE_ITEM simd_sources ${PROJECT_SOURCE_DIR}/src/cpu/simd/dispatch.cpp)
+carom_demo_sources(simd_sources)
 carom_simd_rooms(carom_simd ${simd_sources})
 if("avx2" IN_LIST simd_sets AND "avx512" IN_LIST simd_sets)
   target_compile_definitions(carom_simd_avx512 PRIVATE CAROM_MOTIONS_OF_AVX2)

@@ -5,16 +5,17 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+build=${CAROM_BUILD_DIR:-$root/build-demo}
 models="rocking_block compass_gait box_wall ramone disk_stack"
 out=$root/out
 
 # Without a GPU the CUDA backend would be compiled for nothing.
 cuda=OFF
-if [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; then cuda=AUTO; fi
+if has_gpu; then cuda=AUTO; fi
 # Builds only what it runs: docs/explanation/decisions/0011-build-time.md.
-prepare -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON -DCAROM_BUILD_TESTS=OFF \
-  -DCAROM_BUILD_EXAMPLES=OFF
-build_targets "Building the command" carom_command
+prepare -DCAROM_DEMO=ON -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON \
+  -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF
+build_targets "Building what the demo shows" carom_command
 carom=$build/bin/carom
 "$carom" info
 mkdir -p "$out"
@@ -68,3 +69,4 @@ say "  <example>.h5    the epsilon-net, kept samples and paths"
 say "  <example>.json  the summary; table.txt holds the table above"
 say "  <posture>.svg   contacts, friction cones and the region; inclined_block.svg, and"
 say "  compliant_block_impact.svg: compliant outcomes over the sampled set of the rocking block"
+say "Everything else carom can do: ./scripts/build.sh, then build-release/bin/carom --help"

@@ -93,6 +93,8 @@ install_missing() {
   cmake_is_new_enough || die "CMake 3.22 or newer is needed, found: $(cmake --version 2>&1 | head -1)"
 }
 
+has_gpu() { [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; }
+
 # An nvcc outside PATH, where NVIDIA's packages put it, counts as present.
 find_cuda_compiler() {
   if [ -z "${CUDACXX:-}" ] && ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -123,7 +125,7 @@ fi
 # configure [CMAKE ARGUMENTS...]; what another script chose for the same folder is not kept.
 configure() {
   run_quietly "Configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCAROM_NATIVE_ONLY=OFF -DCAROM_INSTRUCTION_SETS=all -DCAROM_LIGHT=OFF -DCAROM_UNITY=OFF -DCAROM_CUDA_UNITY=OFF -DCAROM_REFERENCE=ON \
+    -DCAROM_DEMO=OFF -DCAROM_NATIVE_ONLY=OFF -DCAROM_INSTRUCTION_SETS=all -DCAROM_LIGHT=OFF -DCAROM_UNITY=OFF -DCAROM_CUDA_UNITY=OFF -DCAROM_REFERENCE=ON \
     "-DCMAKE_CUDA_FLAGS=${CUDAFLAGS:-}" "${caching[@]/#/-D}" "$@"
 }
 

@@ -14,7 +14,7 @@ build=${CAROM_BUILD_DIR:-$root/build-test}  # lightly optimised: not the demo's
 # quarter of an hour. scripts/gpu_pack.sh makes machine code.
 architectures=()
 on_host=OFF
-if [ ! -e /dev/nvidiactl ] && ! command -v nvidia-smi >/dev/null; then
+if ! has_gpu; then
   architectures=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual -DCAROM_CUDA_UNITY=ON
     "-DCMAKE_CUDA_FLAGS=-Xcicc=-O0 -DCAROM_DEVICE_INLINE=inline")
   on_host=ON
