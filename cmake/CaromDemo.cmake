@@ -15,7 +15,7 @@ set(carom_demo_leaves_out
   "src/cpu/simd/(compliant/(step|world)_|impact/(any_)?events|motion|programs)"
   "src/cuda/(impact/(follow|inelastic)|motion|programs|stability)"
   "src/enclosure"
-  "src/equilibrium/margin"
+  "src/equilibrium/(planar_)?margin"
   "src/impact/exact"
   "src/io/(boxed|case_|enclosure_(kept|outline)|impact_kept|judge|motion|stability|paths_kept)"
   "src/motion"

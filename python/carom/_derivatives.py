@@ -111,10 +111,10 @@ class StepTangent(Derivative):
 
 @result
 class MarginGradient(Derivative):
-    """Gradients of a loss in what the margins of n spatial postures depend on: position and normal (n, k, 3), friction
-    (n, k), wrench (n, 6), centre_of_mass (n, 3); None if not in wrt. normal is orthogonal to the normals. value (n):
-    the margin, to the last digits. reach is NaN. jvp is not offered: gradient times direction is the
-    directional derivative where the status is smooth."""
+    """Gradients of a loss in what the margins of n postures depend on: position and normal (n, k, d), friction (n, k),
+    wrench (n, 3 or 6), centre_of_mass (n, d), of planar patches length (n, k); None if not in wrt. normal is orthogonal to
+    the normals. value (n): the margin, to the last digits. reach is NaN. jvp is not offered: gradient times
+    direction is the directional derivative where the status is smooth."""
 
 
 @result
@@ -259,20 +259,23 @@ def run_gradient(
     return answer
 
 
-_OF_MARGINS = ("position", "normal", "friction", "wrench", "centre_of_mass")
+_OF_MARGINS = ("position", "normal", "friction", "wrench", "centre_of_mass", "length")
 
 
 def margin_gradient(
-    margins: Any, loss: Any, wrt: Any, at_kink: str, not_solved: str, on_error: str, settings: dict[str, Any]
-) -> MarginGradient:
-    """Of an equilibrium.SpatialMargins."""
-    names, problem = wanted(wrt, _OF_MARGINS), margins.problem
+    margins: Any, loss: Any, of: str, wrt: Any, at_kink: str, not_solved: str, on_error: str,
+    settings: dict[str, Any],
+) -> MarginGradient:  # fmt: skip
+    """Of equilibrium.PlanarMargins and SpatialMargins."""
+    problem = margins.problem
+    patches = "length" in problem and problem["length"].size > 0
+    names = wanted(wrt, _OF_MARGINS if patches else _OF_MARGINS[:-1])
     count = len(margins.status)
-    along = from_any("margin", loss)
+    along = from_any(of, loss)
     if along.shape not in ((), (count,)):
-        raise refuse("margin", f"of shape {along.shape}", f"must be ({count},)")
+        raise refuse(of, f"of shape {along.shape}", f"must be ({count},)")
     if not np.isfinite(along).all():
-        raise refuse("margin", str(along.ravel()[~np.isfinite(along.ravel())][0]), "must be finite")
+        raise refuse(of, str(along.ravel()[~np.isfinite(along.ravel())][0]), "must be finite")
     answer = zeroed(
         _core.differentiate_margins(
             {name: array for name, array in problem.items() if isinstance(array, np.ndarray)},

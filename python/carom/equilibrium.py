@@ -177,9 +177,25 @@ class PlanarMargins(Batched):
     """Margins of n planar postures: distance (n) [m] of the centre of mass to the nearer end of the strip, negative
     outside; robust_distance; scale: factor by which the neighbourhood may grow; limiting_vertex; status."""
 
-    def vjp(self, **_: Any) -> MarginGradient:
-        """Errors: InvalidInput, only margins of spatial postures have derivatives."""
-        raise refuse("postures", "planar", "must be spatial: planar margins have no derivatives", "are")
+    status: np.ndarray
+    distance: np.ndarray
+    robust_distance: np.ndarray
+    scale: np.ndarray
+    limiting_vertex: np.ndarray
+    problem: dict[str, Any]
+
+    @takes_settings(SETTINGS, without=("at_kink", "radius", "reach"))
+    def vjp(
+        self, *, distance: Any = 1.0, wrt: Any = None, at_kink: str = "mean", not_solved: str = "nan",
+        on_error: str = "status", **settings: Any,
+    ) -> MarginGradient:  # fmt: skip
+        """The gradient of a loss in the postures, from its gradient in the distances, (n) or one number.
+
+        wrt: names out of position, normal, friction, wrench, centre_of_mass and, with patches, length; None: all. kink:
+        both ends are equally near, or forces or proofs are not unique and what was asked may vary with them; or a
+        contact without friction would help if it had some. undefined: every centre of mass is held. Otherwise as
+        SpatialMargins.vjp."""
+        return margin_gradient(self, distance, "distance", wrt, at_kink, not_solved, on_error, settings)
 
 
 @result
@@ -208,7 +224,7 @@ class SpatialMargins(Batched):
         them; not_solved if no centre of mass is held. Postures that are not held have gradients, too.
         at_kink: "mean", "held" and "free" give the gradient by one of the sides; "nan"; or "raise". Otherwise as
         LcpResult.vjp. Errors: InvalidInput for cones that are not exact, and as there."""
-        return margin_gradient(self, margin, wrt, at_kink, not_solved, on_error, settings)
+        return margin_gradient(self, margin, "margin", wrt, at_kink, not_solved, on_error, settings)
 
 
 @result
@@ -409,13 +425,13 @@ def margins(
         p, i = map(int, bad[0])
         raise refuse("com", str(centre[p, i]), "must be finite", index=[i], problem=p)
     arrays = batch.arrays(isolate)
+    asked = {**arrays, "centre_of_mass": centre, "sizes": batch.sizes(), "settings": in_words(settings)}
     if batch.dimension == 2:
         answer = _core.planar_margins(
             arrays, batch.sizes(), centre, isolate, in_words(settings), backend, workspace
         )
-        return checked(PlanarMargins(**answer), on_error, (Status.solved, Status.unbounded))
+        return checked(PlanarMargins(**answer, problem=asked), on_error, (Status.solved, Status.unbounded))
     answer = _core.membership(arrays, batch.sizes(), centre, isolate, in_words(settings), workspace)
-    asked = {**arrays, "centre_of_mass": centre, "sizes": batch.sizes(), "settings": in_words(settings)}
     return checked(SpatialMargins(**answer, problem=asked), on_error)
 
 

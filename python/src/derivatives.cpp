@@ -168,15 +168,20 @@ nb::dict differentiate_equilibrium_margins(const nb::dict& postures, const nb::t
                                            const std::vector<std::string>& wanted) {
   const PostureBatch batch = posture_batch(postures, posture_shape(sizes), false);
   const std::vector<double> points = copied<double>(centres);
-  const auto spatial = settings_from<SpatialSettings>(solver);
   const auto chosen = settings_from<DerivativeSettings>(settings);
+  const MarginWanted asked{names(wanted, "position"), names(wanted, "normal"),
+                           names(wanted, "friction"), names(wanted, "length"),
+                           names(wanted, "wrench"),   names(wanted, "centre_of_mass")};
+  if (batch.dimension == 2) {
+    const auto planar = settings_from<PlanarSettings>(solver);
+    return arrays_of(without_gil([&] {
+                       return differentiate_planar_margins(batch, points, planar, chosen, asked);
+                     }),
+                     batch);
+  }
+  const auto spatial = settings_from<SpatialSettings>(solver);
   return arrays_of(
-      without_gil([&] {
-        return differentiate_margins(
-            batch, points, spatial, chosen,
-            {names(wanted, "position"), names(wanted, "normal"), names(wanted, "friction"),
-             names(wanted, "wrench"), names(wanted, "centre_of_mass")});
-      }),
+      without_gil([&] { return differentiate_margins(batch, points, spatial, chosen, asked); }),
       batch);
 }
 

@@ -648,12 +648,26 @@ def test_margins_say_where_they_have_no_gradient():
         between.vjp(margin=[1.0, 2.0])
     with pytest.raises(carom.InvalidInput, match="wrt"):
         between.vjp(wrt="length")
-    planar = carom.equilibrium.margins([[[-1.0, 0.0], [1.0, 0.0]]], [[[0.0, 1.0]] * 2], [[0.5] * 2], com=[0.0, 1.0])
-    with pytest.raises(carom.InvalidInput, match="postures are planar: must be spatial"):
-        planar.vjp()
     polygons = carom.equilibrium.margins(_table(), com=[0.3, 0.1, 0.5], cone_sides=8)
     with pytest.raises(carom.InvalidInput, match="cones is pair"):
         polygons.vjp()
+
+
+def test_planar_margins_move_the_nearer_foot():
+    feet, up, mu = [[[-1.0, 0.0], [1.0, 0.0]]], [[[0.0, 1.0]] * 2], [[0.5] * 2]
+    slope = carom.equilibrium.margins(feet, up, mu, com=[0.4, 0.8]).vjp(distance=2.0)
+    assert slope.words() == ["smooth"] and slope.length is None
+    np.testing.assert_allclose(slope.value, 0.6, atol=1e-15)
+    np.testing.assert_allclose(slope.position, [[[0.0, 0.0], [2.0, 0.0]]], atol=1e-15)
+    np.testing.assert_allclose(slope.wrench, [[-1.6, 0.0, 2.0]], atol=1e-15)
+    middle = carom.equilibrium.margins(feet, up, mu, com=[0.0, 0.8])
+    assert middle.vjp().words() == ["kink"]
+    patch = carom.equilibrium.margins(feet, up, mu, length=[[0.0, 0.5]], com=[1.2, 0.8])
+    np.testing.assert_allclose(patch.vjp(wrt="length").length, [[0.0, 1.0]], atol=1e-15)
+    with pytest.raises(carom.InvalidInput, match="distance is of shape"):
+        middle.vjp(distance=[1.0, 2.0])
+    with pytest.raises(carom.InvalidInput, match="wrt"):
+        middle.vjp(wrt="length")
 
 
 def test_margins_of_a_model_agree_with_differences():

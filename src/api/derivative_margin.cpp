@@ -2,10 +2,23 @@
 
 #include <carom/error.hpp>
 
+#include "core/arrays.hpp"
 #include "core/require.hpp"
+#include "equilibrium/planar_margin_derivative.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom {
+
+namespace {
+
+void check_centres(const PostureBatch& batch, std::span<const double> centre_of_mass) {
+  const auto dimension = static_cast<std::size_t>(batch.dimension);
+  require::size("centre_of_mass", centre_of_mass.size(),
+                dimension * static_cast<std::size_t>(batch.problems));
+  require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), batch.dimension);
+}
+
+}  // namespace
 
 MarginGradient differentiate_margins(const PostureBatch& batch,
                                      std::span<const double> centre_of_mass,
@@ -21,10 +34,20 @@ MarginGradient differentiate_margins(const PostureBatch& batch,
                                .value = std::string(to_string(decided.cones)),
                                .rule = "must be exact: margins by polygons have no derivatives"});
   }
-  require::size("centre_of_mass", centre_of_mass.size(),
-                3 * static_cast<std::size_t>(batch.problems));
-  require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), 3);
+  check_centres(batch, centre_of_mass);
   return cpu::differentiate_margins(batch, centre_of_mass, decided, derivative, wanted);
+}
+
+MarginGradient differentiate_planar_margins(const PostureBatch& batch,
+                                            std::span<const double> centre_of_mass,
+                                            const PlanarSettings& settings,
+                                            const DerivativeSettings& derivative,
+                                            const MarginWanted& wanted) {
+  derivative.validate();
+  require::reachable(Backend::cpu, arrays::common_space("posture batch", batch));
+  const PlanarResult strips = planar_equilibrium(batch, settings, Backend::cpu);
+  check_centres(batch, centre_of_mass);
+  return planar_margin_gradients(batch, strips, centre_of_mass, derivative, wanted);
 }
 
 }  // namespace carom

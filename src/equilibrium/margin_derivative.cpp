@@ -14,6 +14,7 @@
 #include "core/constants.hpp"
 #include "core/parallel.hpp"
 #include "core/thread_scratch.hpp"
+#include "equilibrium/margin_report.hpp"
 #include "equilibrium/spatial_contour.hpp"
 
 namespace carom {
@@ -29,8 +30,6 @@ constexpr int kProbes = 1024;
 constexpr double kSame = 1e-13, kStraight = 1e-11;
 /// Singular values that count as zero, relative to the largest; what varies by less is constant.
 constexpr double kRank = 1e-7, kConstant = 1e-7;
-/// Residual of an answer that has a derivative.
-constexpr double kCertified = 1e-12;
 
 /// What the nearest point of the boundary is, in the frame's two coordinates: a point of the chord
 /// between two points of the region that are held by known forces, and the proof of its side.
@@ -595,20 +594,7 @@ MarginGradient margin_gradients(const SupportCode& code, const PostureBatch& bat
                                 std::span<const double> centre_of_mass,
                                 const SpatialSettings& settings,
                                 const DerivativeSettings& derivative, const MarginWanted& wanted) {
-  MarginGradient result = allocate<MarginGradient>(batch);
-  MarginGradient::each_array(
-      batch,
-      [](const char*, const Extents&, auto& array) {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(*array.data())>, double>) {
-          std::fill_n(array.data(), array.size(), kNan);
-        }
-      },
-      result);
-  if (!wanted.position) result.position = {};
-  if (!wanted.normal) result.normal = {};
-  if (!wanted.friction) result.friction = {};
-  if (!wanted.wrench) result.wrench = {};
-  if (!wanted.centre_of_mass) result.centre_of_mass = {};
+  MarginGradient result = empty_margin_gradient(batch, wanted);
   SpatialSettings more = settings;
   more.max_vertices = settings.directions + kProbes;
   const SupportRules rules = support_rules(more);
@@ -648,7 +634,7 @@ MarginGradient margin_gradients(const SupportCode& code, const PostureBatch& bat
       result.residual.data()[p] = residual;
       result.margin.data()[p] = margin;
       result.doubtful.data()[p] = doubtful;
-      if (!(residual <= kCertified && shift < kernels::kInfinity)) continue;
+      if (!(residual <= kCertifiedMargin && shift < kernels::kInfinity)) continue;
       const bool unique = at.unique(wanted, result.condition.data()[p]);
       status = unique && doubtful == 0 ? Smoothness::smooth : Smoothness::kink;
       if (status == Smoothness::smooth || derivative.at_kink != AtKink::nan) at.write(p, result);
