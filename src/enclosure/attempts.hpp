@@ -28,12 +28,15 @@ inline ReachLimits limits_of(const EnclosureSettings& settings, const Attempt& a
                              std::int64_t made, unsigned length) {
   constexpr unsigned kLongest = 400;  // bits of a vertex with which no hull is made any more ...
   constexpr unsigned kLongestLast = 128;  // ... and in the last run
+  constexpr std::int64_t kWork = 2000;    // about a millisecond, for each of the budget, ...
+  constexpr std::int64_t kLeast = 512;    // ... or of so many
   return {settings.tolerance,
           std::min(settings.budget - made, attempt.most),
           static_cast<std::size_t>(settings.polyhedra * attempt.polyhedra),
           !attempt.last,
           (attempt.last ? kLongestLast : kLongest) * length,
-          length};
+          length,
+          std::max(settings.budget, kLeast) * kWork};
 }
 
 inline RoughLimits rough_limits_of(const EnclosureSettings& settings, const Attempt& attempt,

@@ -103,6 +103,14 @@ const std::vector<Measured>& Reach::sides(FaceCode code) {
   return bounded_sides_;
 }
 
+void Reach::count(Piece& piece) {
+  const std::int64_t words = longest(piece.vertices) / 64 + 1;
+  work_ += static_cast<std::int64_t>(piece.vertices.size()) * words * words;
+  piece.number = made_++;
+}
+
+bool Reach::is_spent(std::int64_t most) const { return made_ >= most || work_ >= limits_.work; }
+
 void Reach::cut(FaceCode code, Piece& piece) {
   // Rows of the face first: their numbers are small, and with them those in between.
   std::vector<Vector> equations = faces_.face(code).zero, rows;
@@ -116,7 +124,7 @@ void Reach::cut(FaceCode code, Piece& piece) {
   endless_ = endless_ || (!impact_.stores.empty() && is_endless(piece));
   piece.rough.clear();
   piece.held.add(piece.vertices);
-  piece.number = made_++;
+  count(piece);
 }
 
 Piece Reach::closed(FaceCode code, const Points& points) {
@@ -136,7 +144,7 @@ Piece Reach::closed(FaceCode code, const Points& points) {
   endless_ = endless_ || (!impact_.stores.empty() && is_endless(piece));
   piece.held.add(piece.vertices);
   piece.from = points;
-  piece.number = made_++;
+  count(piece);
   return piece;
 }
 
@@ -314,7 +322,7 @@ bool Reach::run(const std::vector<RoughPiece>& planned, const Family& before) {
   const auto most =
       std::min(limits_.budget, kTurns * (kFew + static_cast<std::int64_t>(planned.size())));
   while (!due_.empty() && !lost_) {
-    if (made_ >= most || bounded_ || endless_) return false;
+    if (is_spent(most) || bounded_ || endless_) return false;
     Target& target = targets_[*due_.begin()];
     due_.erase(due_.begin());
     make(target);
@@ -336,9 +344,8 @@ bool Reach::run(const Question& question) {
   };
   if (made_ == 0) propagate(faces_, impact_, {faces_.points().add(impact_.start)}, hand);
   while (!open_.empty()) {
-    if (met_ != Met::no || endless_ || made_ >= limits_.budget || (limits_.tight && bounded_)) {
-      return false;
-    }
+    const bool over = is_spent(limits_.budget) || (limits_.tight && bounded_);
+    if (met_ != Met::no || endless_ || over) return false;
     const auto [code, number] = open_.front();
     open_.pop_front();
     const auto& pieces = family_[code];

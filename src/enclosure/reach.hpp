@@ -34,6 +34,8 @@ struct ReachLimits {
   bool tight = false;            ///< give up instead of bounding polyhedra by the energy
   unsigned longest = 400;        ///< vertices with more bits are not merged any more
   unsigned length = 1;           ///< RoundedImpact::length
+  /// Of all polyhedra, vertices times squared words of the longest number: what hulls cost.
+  std::int64_t work = std::int64_t{1} << 40;
 };
 
 using Family = std::map<FaceCode, std::vector<Piece>>;
@@ -92,6 +94,8 @@ class Reach {
   [[nodiscard]] const Piece* made_before(FaceCode code, const Points& points) const;
   void add(FaceCode code, const Points& points, bool reached, const Question& question);
   [[nodiscard]] Piece closed(FaceCode code, const Points& points);
+  void count(Piece& piece);
+  [[nodiscard]] bool is_spent(std::int64_t most) const;
   [[nodiscard]] const std::vector<Measured>& sides(FaceCode code);
   void cut(FaceCode code, Piece& piece);
   void widen(FaceCode code, Piece& piece, const Points& points);
@@ -110,6 +114,7 @@ class Reach {
   std::int64_t reused_ = 0;  ///< number of pieces of `before_` used again, negative
   bool lost_ = false;
   std::int64_t made_ = 0;
+  std::int64_t work_ = 0;
   bool widened_ = false;
   double moved_ = 0.0;
   bool bounded_ = false;

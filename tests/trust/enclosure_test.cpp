@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -132,6 +134,41 @@ TEST(NearlyParallelContacts, CutsBesideARoundedRowEnd) {
   if (set.status == EnclosureStatus::enclosed) {
     EXPECT_TRUE(proves_enclosure(problem, set));
   }
+}
+
+// Two bodies a micrometre long whose contacts differ by 1e-10: hulls of thirty points with
+// thousands of bits, seconds each, were counted as one polyhedron each.
+TEST(NearlyParallelContacts, LongNumbersEndASearchBeforeItsBudget) {
+  ImpactProblem problem;
+  problem.velocities = 6;
+  problem.contacts = 3;
+  const double inertia[] = {
+      1.0, 1.0, 4e-13, 4.84197909075265, 4.84197909075265, 1.9367916363010595e-12};
+  problem.mass_matrix.assign(36, 0.0);
+  for (std::size_t j = 0; j < 6; ++j) problem.mass_matrix[7 * j] = inertia[j];
+  const auto numbers = [](const char* text) {
+    std::istringstream in(text);
+    return std::vector<double>(std::istream_iterator<double>(in), {});
+  };
+  problem.normal_jacobian = numbers(
+      "0 0 0 0.8880486662154343 -0.45974946050320514 -8.904693241024712e-07 "
+      "0.8880486573262362 -0.45974947767351426 8.625925973200614e-07 -0.8880486573262362 "
+      "0.45974947767351426 8.904797057309875e-07 "
+      "0 0 0 0.8880486664222642 -0.45974946010369405 -8.904706062629514e-07 ");
+  problem.tangent_jacobian = numbers(
+      "0 0 0 -0.45974946050320514 -0.8880486662154343 -2.034963731374454e-07 "
+      "-0.45974947767351426 -0.8880486573262362 -4.546592323320825e-07 0.45974947767351426 "
+      "0.8880486573262362 2.034910658892988e-07 "
+      "0 0 0 -0.45974946010369405 -0.8880486664222642 -2.0349572598359297e-07 ");
+  problem.friction = {0.3, 0.3, 1.0};
+  problem.velocity = {-0.5562897038827068, 0.8784004480624881, -491602.2575645258,
+                      -0.4512590148147555, 0.743643060135857,  596406.1613375525};
+  EnclosureSettings settings;
+  settings.threads = 1;
+  settings.budget = 512;
+  const ImpactEnclosure set = enclose_impact(problem, settings);
+  EXPECT_EQ(set.status, EnclosureStatus::budget);
+  EXPECT_LT(set.made, settings.budget);
 }
 
 /// Contact A has no friction: it by itself leaves v = (0, -1, 0, 1), with B's slip -1 and B's
