@@ -195,7 +195,7 @@ std::string enclosure_report(const run::ImpactRun& run) {
     if (!set.modes.empty()) text += outcomes_text(run);
     text += samples_text(run);
   }
-  if (set.status == EnclosureStatus::contradiction) {
+  if (set.status == EnclosureStatus::contradiction && run.enclosure->followed.compared > 0) {
     text += outside_text(run.enclosure->followed, "samples followed from event to event");
   }
   for (const run::NeverAnswer& answer : run.enclosure->answers) {
