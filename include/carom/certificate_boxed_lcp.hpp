@@ -88,7 +88,9 @@ class BoxedLcpJudgeOf {
       double share = relative_share(i, z);
       if (share > kLcpClose) {
         const double room = at_.value[i] > 0.0 ? z[i] - at_.low[i] : at_.high[i] - z[i];
-        if (room < kernels::kInfinity && at_.known[i] > 0.0) {
+        // another end of its box is not near, whatever rows of rounding errors feel
+        const bool far = problem_.index(i) < 0 && room > kOfBox * (at_.high[i] - at_.low[i]);
+        if (room < kernels::kInfinity && at_.known[i] > 0.0 && !far) {
           share = kernels::smaller(share, at_.known[i] * room);
         }
       }
@@ -101,6 +103,8 @@ class BoxedLcpJudgeOf {
   [[nodiscard]] CAROM_INLINE const double* slack() const { return at_.value; }
 
  private:
+  static constexpr double kOfBox = 1e-9;
+
   CAROM_INLINE double entry(int i, int j) const {
     return problem_.matrix[static_cast<long>(i) * n_ + j];
   }

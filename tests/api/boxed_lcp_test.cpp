@@ -492,6 +492,23 @@ TEST(BoxedLcp, UnknownsInNoRowHaveTheirBoundsToo) {
   expect_decided(problem, true);
 }
 
+// z_1 is felt by rounding errors only: its other end was as good as its own.
+TEST(BoxedLcp, UnknownsThatOnlyRoundingFeelsHaveTheirBoundsToo) {
+  constexpr double kNoise = 0x1p-52;
+  Problem problem{Matrix(4, 4), Vector(4), Vector(4), Vector(4)};
+  problem.matrix << 1, 0, -kNoise, 1, kNoise, 0, 0, -kNoise, 0, 0, 4, 4, 1, kNoise, 4, 5;
+  problem.vector << -2, 2, 1, -1;
+  problem.lower << -1, -1, -1, -kInfinity;
+  problem.upper << kInfinity, 2, 2, kInfinity;
+  const BoxedLcpBatch batch = batch_of({problem});
+  std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(4)));
+  certificate::BoxedLcpJudge judge(data_of(batch), memory.data());
+  const double wrong[] = {1.25, 2.0, -1.0, 0.75}, right[] = {1.25, -1.0, -1.0, 0.75};
+  EXPECT_GE(judge.residual(wrong), 0.5);
+  EXPECT_LE(judge.residual(right), 1e-15);
+  expect_decided(problem, true);
+}
+
 TEST(BoxedLcp, WrongAnswersAreSeen) {
   Random random(13);
   std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(12)));
