@@ -15,6 +15,7 @@
 #include <carom/compliant.hpp>
 #include <carom/coulomb.hpp>
 #include <carom/derivative_compliant.hpp>
+#include <carom/derivative_impact.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_margin.hpp>
 #include <carom/derivative_qp.hpp>
