@@ -110,6 +110,44 @@ class StepTangent(Derivative):
 
 
 @result
+class ImpactGradient(Derivative):
+    """Gradients of a loss of all samples of n impacts: velocity (n, nv), friction (n, m), mass_matrix (n, nv, nv),
+    normal_jacobian, tangent_jacobian, step_size (n); None if not in wrt. sample_velocity (n, s, nv) and
+    sample_friction (n, s, m): of each sample. status, residual, margin, condition, shift, doubtful (n, s). A sample
+    without a derivative makes the sums of its impact NaN unless its cotangent is zero. reach is NaN."""
+
+    mass_matrix: np.ndarray | None
+    normal_jacobian: np.ndarray | None
+    tangent_jacobian: np.ndarray | None
+    friction: np.ndarray | None
+    velocity: np.ndarray
+    step_size: np.ndarray
+    sample_velocity: np.ndarray
+    sample_friction: np.ndarray | None
+    status: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    reach: np.ndarray
+    doubtful: np.ndarray
+
+
+@result
+class ImpactTangent(Derivative):
+    """Directional derivatives velocity (n, s, nv) of samples; the rest as in ImpactGradient."""
+
+    velocity: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    reach: np.ndarray
+    doubtful: np.ndarray
+
+
+@result
 class MarginGradient(Derivative):
     """Gradients of a loss in what the margins of n postures depend on: position and normal (n, k, d), friction (n, k),
     wrench (n, 3 or 6), centre_of_mass (n, d), of planar patches length (n, k); None if not in wrt. normal is orthogonal to
@@ -188,6 +226,51 @@ def wanted(wrt: Iterable[str] | None, known: Sequence[str]) -> list[str]:
         if name not in known:
             raise refuse("wrt", repr(name), "must be of " + ", ".join(known))
     return names
+
+
+_IMPACT_INPUTS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity", "step_size")
+
+
+def _samples_again(run: Any) -> tuple[Any, ...]:
+    """What the core takes for an impact.ImpactResult."""
+    kept = {name: getattr(run.samples, name) for name in ("velocity", "steps", "status")}
+    settings = {name: value for name, value in run.settings.items() if not isinstance(value, np.ndarray)}
+    settings.update(epsilon=0.0)
+    return run.problems.arrays(), *run.problems.sizes(), kept, run.samples.status.shape[1], settings
+
+
+def _of_samples(run: Any, found: dict[str, Any]) -> dict[str, Any]:
+    for name in _REPORT:
+        found[name] = found[name].reshape(run.samples.status.shape)
+    return found
+
+
+def impact_gradient(
+    run: Any, velocity: Any, wrt: Any, at_kink: str, on_error: str, settings: dict[str, Any]
+) -> ImpactGradient:
+    """Of an impact.ImpactResult."""
+    given = cotangents({"velocity": velocity}, {"velocity": run.samples.velocity.shape})
+    asked = wanted(wrt, _IMPACT_INPUTS)
+    jacobians = "normal_jacobian" in asked or "tangent_jacobian" in asked
+    found = _of_samples(run, _core.differentiate_impacts(
+        *_samples_again(run), given, _settings(at_kink, settings), "mass_matrix" in asked, jacobians, "friction" in asked
+    ))  # fmt: skip
+    for name in _IMPACT_INPUTS:
+        if name not in asked:
+            found[name] = None
+    answer: ImpactGradient = _judged(ImpactGradient(**found), at_kink, on_error)
+    return answer
+
+
+def impact_tangent(run: Any, direction: Mapping[str, Any], on_error: str, settings: dict[str, Any]) -> ImpactTangent:
+    """Of an impact.ImpactResult."""
+    n, m, nv = len(run.problems), run.problems.contacts, run.problems.velocities
+    shapes = {"mass_matrix": (n, nv, nv), "normal_jacobian": (n, m, nv), "friction": (n, m), "velocity": (n, nv),
+              "tangent_jacobian": (n, (run.problems.dimension - 1) * m, nv), "step_size": (n,)}  # fmt: skip
+    given = cotangents(direction, shapes)
+    found = _of_samples(run, _core.propagate_impacts(*_samples_again(run), given, _settings("mean", settings)))
+    answer: ImpactTangent = _judged(ImpactTangent(**found), "mean", on_error)
+    return answer
 
 
 def _run_numbers(run: Any) -> tuple[list[str], list[str]]:

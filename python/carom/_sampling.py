@@ -9,6 +9,8 @@ import numpy as np
 
 from . import _core
 from ._arrays import refuse
+from ._derivatives import SETTINGS as DERIVATIVE_SETTINGS
+from ._derivatives import ImpactGradient, ImpactTangent, impact_gradient, impact_tangent
 from ._progress import called
 from ._results import Result, TrajectoryStatus, checked, result
 from ._settings import takes_problems, takes_settings
@@ -109,6 +111,32 @@ class ImpactResult(Result):
             mode_words(mode, self.problems.contacts, self.problems.dimension): int(count)
             for mode, count in zip(modes, counts)
         }
+
+    @takes_settings(DERIVATIVE_SETTINGS, without=("at_kink", "radius", "reach"))
+    def vjp(
+        self, *, velocity: Any, wrt: Any = None, at_kink: str = "mean", on_error: str = "status", **settings: Any
+    ) -> ImpactGradient:
+        """The gradient of a loss in the impacts' numbers, from its gradient in samples.velocity (n, s, nv), at fixed
+        random numbers and step size h.
+
+        wrt: names out of mass_matrix, normal_jacobian, tangent_jacobian, friction, velocity, step_size (h); None: all.
+        Contacts that depend on each other have no gradient in the Jacobians. The samples are followed again. Only
+        method "lcp", selection "lemke", all samples kept from the first on, no restitution or intervals of friction.
+        Errors: InvalidInput."""
+        return impact_gradient(self, velocity, wrt, at_kink, on_error, settings)
+
+    @takes_settings(DERIVATIVE_SETTINGS, without=("at_kink", "radius", "reach"))
+    def jvp(
+        self, *, mass_matrix: Any = None, normal_jacobian: Any = None, tangent_jacobian: Any = None,
+        friction: Any = None, velocity: Any = None, step_size: Any = None, on_error: str = "status", **settings: Any,
+    ) -> ImpactTangent:  # fmt: skip
+        """How samples.velocity changes along a direction of the impacts' numbers; NaN at kinks that it sees. Otherwise
+        as vjp."""
+        direction = {
+            "mass_matrix": mass_matrix, "normal_jacobian": normal_jacobian, "tangent_jacobian": tangent_jacobian,
+            "friction": friction, "velocity": velocity, "step_size": step_size,
+        }  # fmt: skip
+        return impact_tangent(self, direction, on_error, settings)
 
     def _points(self, i: int) -> np.ndarray:
         if self.net:

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include <carom/derivative_impact.hpp>
 #include <carom/impact.hpp>
 
 #include "call.hpp"
@@ -160,12 +161,59 @@ nb::object hull(nb::handle points, std::int64_t count, int velocities, int x, in
   return array_of(std::move(values), {corners.size(), 2});
 }
 
+/// Kept samples of a batch, by name, and the settings that they were taken with.
+struct KeptSamples {
+  ImpactBatch batch;
+  ImpactSamples samples;
+  ImpactSettings sampled;
+
+  KeptSamples(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+              int contacts, const nb::dict& kept, std::int64_t count, const nb::dict& given)
+      : batch(impact_batch(arrays, problems, dimension, velocities, contacts)),
+        sampled(settings_from<ImpactSettings>(given)) {
+    static_cast<ImpactSampleSizes&>(samples) = {problems, count, velocities, dimension * contacts,
+                                                contacts};
+    borrow(samples, samples, kept);
+  }
+  [[nodiscard]] ImpactDerivativeSizes sizes() const { return {batch, samples.count}; }
+};
+
+nb::dict differentiate(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                       int contacts, const nb::dict& kept, std::int64_t count,
+                       const nb::dict& sampled, const nb::dict& cotangent, const nb::dict& settings,
+                       bool mass_matrix, bool jacobians, bool friction) {
+  const KeptSamples call(arrays, problems, dimension, velocities, contacts, kept, count, sampled);
+  ImpactCotangent given;
+  borrow(given, call.samples, cotangent);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  return arrays_of(without_gil([&] {
+                     return differentiate_impacts(call.batch, call.sampled, call.samples, given,
+                                                  chosen, {mass_matrix, jacobians, friction});
+                   }),
+                   call.sizes());
+}
+
+nb::dict propagate(const nb::dict& arrays, std::int64_t problems, int dimension, int velocities,
+                   int contacts, const nb::dict& kept, std::int64_t count, const nb::dict& sampled,
+                   const nb::dict& direction, const nb::dict& settings) {
+  const KeptSamples call(arrays, problems, dimension, velocities, contacts, kept, count, sampled);
+  ImpactDirection given;
+  borrow(given, call.batch, direction);
+  const auto chosen = settings_from<DerivativeSettings>(settings);
+  return arrays_of(
+      without_gil(
+          [&] { return propagate_impacts(call.batch, call.sampled, call.samples, given, chosen); }),
+      call.sizes());
+}
+
 }  // namespace
 
 void add_impact(nb::module_& module) {
   using nb::literals::operator""_a;
   module.def("sample_impacts", sample, "arrays"_a, "problems"_a, "dimension"_a, "velocities"_a,
              "contacts"_a, "settings"_a, "backend"_a, "progress"_a.none(), "workspace"_a.none());
+  module.def("differentiate_impacts", differentiate);
+  module.def("propagate_impacts", propagate);
   module.def("impact_settings", described<ImpactSettings>);
   module.def("validate_impacts", [](const nb::dict& arrays, std::int64_t problems, int dimension,
                                     int velocities, int contacts) {
