@@ -98,8 +98,13 @@ class StepEquations {
     for (const Pin& pin : pins_) x[pin.row] = held != nullptr ? held[pin.held] : 0.0;
     if (n_ > 0) factors_.solve(x.data());
     double worst = 0.0;
+    const double size = n_ > 0 ? factors_.size_in_units(x.data()) : 0.0;
     for (int r = 0; r < n_; ++r) {
+      // Numbers that are zero have the rounding of the others.
       double rest = given[r], terms = sizes[r];
+      for (int j = 0; j < n_; ++j) {
+        terms += kShareOfTerms * size * std::fabs(matrix_[at(r, j)]) * factors_.unit(j);
+      }
       for (int j = 0; j < n_; ++j) {
         const double term = matrix_[at(r, j)] * x[j];
         rest -= term;
@@ -207,6 +212,8 @@ class StepEquations {
   }
 
  private:
+  /// What of the largest number, each in its unit, counts as a row's term.
+  static constexpr double kShareOfTerms = 1e-4;
   /// Share of its terms below which a sum is zero.
   static constexpr double kDependent = 1e-9;
   /// Share of the scaled entries below which what elimination leaves is zero.
