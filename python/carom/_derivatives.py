@@ -111,40 +111,17 @@ class StepTangent(Derivative):
 
 @result
 class ImpactGradient(Derivative):
-    """Gradients of a loss of all samples of n impacts: velocity (n, nv), friction (n, m), mass_matrix (n, nv, nv),
-    normal_jacobian, tangent_jacobian, step_size (n); None if not in wrt. sample_velocity (n, s, nv) and
+    """Gradients of a loss of all samples of n impacts in velocity (n, nv), friction (n, m), mass_matrix (n, nv, nv),
+    normal_jacobian, tangent_jacobian and step_size (n); None if not in wrt. sample_velocity (n, s, nv) and
     sample_friction (n, s, m): of each sample. status, residual, margin, condition, shift, doubtful (n, s). A sample
     without a derivative makes the sums of its impact NaN unless its cotangent is zero. reach is NaN."""
-
-    mass_matrix: np.ndarray | None
-    normal_jacobian: np.ndarray | None
-    tangent_jacobian: np.ndarray | None
-    friction: np.ndarray | None
-    velocity: np.ndarray
-    step_size: np.ndarray
-    sample_velocity: np.ndarray
-    sample_friction: np.ndarray | None
-    status: np.ndarray
-    residual: np.ndarray
-    margin: np.ndarray
-    condition: np.ndarray
-    shift: np.ndarray
-    reach: np.ndarray
-    doubtful: np.ndarray
 
 
 @result
 class ImpactTangent(Derivative):
     """Directional derivatives velocity (n, s, nv) of samples; the rest as in ImpactGradient."""
 
-    velocity: np.ndarray
-    status: np.ndarray
-    residual: np.ndarray
-    margin: np.ndarray
-    condition: np.ndarray
-    shift: np.ndarray
-    reach: np.ndarray
-    doubtful: np.ndarray
+    _axes = ("problem", "sample")
 
 
 @result

@@ -6,6 +6,7 @@
 #include <carom/boxed_lcp.hpp>
 #include <carom/compliant.hpp>
 #include <carom/derivative_compliant.hpp>
+#include <carom/derivative_impact.hpp>
 #include <carom/derivative_lcp.hpp>
 #include <carom/derivative_margin.hpp>
 #include <carom/derivative_qp.hpp>
@@ -100,6 +101,8 @@ nb::dict tables() {
   result["LpResult"] = names_of<LpResult>();
   result["QpResult"] = names_of<QpResult>();
   result["LcpGradient"] = names_of<LcpGradient>();
+  result["ImpactGradient"] = names_of<ImpactGradient>();
+  result["ImpactTangent"] = names_of<ImpactTangent>();
   result["MarginGradient"] = names_of<MarginGradient>();
   result["LcpTangent"] = names_of<LcpTangent>();
   result["StepGradient"] = names_of<CompliantGradient>();

@@ -77,10 +77,23 @@ Resolved resolve(const kernels::FrictionPolygon& polygon, const Contact& contact
   if (state.normal == Normal::open) return found;
   const std::array<double, 2>& aim = contact.aim;
   if (contact.friction == 0.0) {
-    const double speed = Dim == 2 ? std::fabs(aim[0]) : std::hypot(aim[0], aim[1]);
-    found.tangent_gap = speed;
-    state.tangent = speed > doubt || tangent == Side::other ? Tangent::corner : Tangent::none;
-    state.direction = kernels::nearest_direction<Dim>(polygon, aim.data());
+    const int first = kernels::nearest_direction<Dim>(polygon, aim.data());
+    const double* toward = polygon.direction[first];
+    double most = 0.0;
+    int second = first;
+    for (int c = 0; c < Dim - 1; ++c) most += toward[c] * aim[c];
+    double tie = most;
+    for (int j = 0; j < polygon.count; ++j) {
+      double along = 0.0;
+      for (int c = 0; c < Dim - 1; ++c) along += polygon.direction[j][c] * aim[c];
+      if (j == first || most - along > tie) continue;
+      tie = most - along;
+      second = j;
+    }
+    found.tangent_gap = tie;
+    const bool slides = most > doubt;
+    state.tangent = slides || tangent == Side::other ? Tangent::corner : Tangent::none;
+    state.direction = slides && tangent == Side::other ? second : first;
     return found;
   }
   const bool held = tangent != Side::free;
@@ -124,26 +137,6 @@ Resolved resolve(const kernels::FrictionPolygon& polygon, const Contact& contact
   state.tangent = Tangent::corner;
   if (left < place) state.direction = second;
   return found;
-}
-
-/// How far a contact's impulse is inside what its mode allows, as a speed; negative outside.
-template <int Dim>
-double slack(const kernels::FrictionPolygon& polygon, const Contact& contact, const State& state) {
-  double least = kernels::kInfinity;
-  if (state.normal == Normal::closed) {
-    least = kernels::smaller(contact.approach, contact.limit - contact.approach);
-  }
-  if (state.tangent != Tangent::stick || contact.friction == 0.0) return least;
-  if constexpr (Dim == 2) {
-    return kernels::smaller(least, contact.radius - std::fabs(contact.aim[0]));
-  }
-  for (int j = 0; j < polygon.count; ++j) {
-    const auto n = edge_normal(polygon, j);
-    const double* corner = polygon.direction[j];
-    least = kernels::smaller(least, contact.radius * (n[0] * corner[0] + n[1] * corner[1]) -
-                                        (n[0] * contact.aim[0] + n[1] * contact.aim[1]));
-  }
-  return least;
 }
 
 /// One equation of a contact's mode, over the contact's components n, t_1, t_2: velocity . u' +

@@ -10,77 +10,116 @@
 namespace carom::dense {
 namespace {
 
+// Choices of some contacts' modes that one step's uniqueness is worth.
+constexpr std::int64_t kMostChoices = 1000;
+// Share below which a sum is zero.
+constexpr double kStill = 1e-9;
+
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor,
                             3 * kMaxEnumeratedContacts, 3 * kMaxEnumeratedContacts>;
 using SmallVector =
     Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, 3 * kMaxEnumeratedContacts, 1>;
 
-// One mode of one contact: its impulse is basis x + offset, where `equations` of its velocity
-// vanish; as many unknowns as equations.
-struct Mode {
-  Matrix basis;      // [d, p]
-  Vector offset;     // [d]
-  Matrix equations;  // [p, d]
-};
+// Of the tangential velocity, not above zero where direction j of the friction polygon, or the edge
+// from it to its next, opposes the slip.
+Matrix opposing(const StepModel& model, int j, bool edge) {
+  const Matrix& polygon = model.polygon();
+  const int k = model.directions();
+  if (model.dimension() == 2) return polygon.col(j).transpose();
+  const int last = edge ? (j + 1) % k : j;
+  Matrix rows(2, 2);
+  rows.row(0) = (polygon.col(j) - polygon.col((j + k - 1) % k)).transpose();
+  rows.row(1) = (polygon.col(last) - polygon.col((last + 1) % k)).transpose();
+  return rows;
+}
 
-// Mode of a contact whose normal impulse is free (w_n = 0) or, with `at_limit`, is lambda_max.
+using Mode = StepEnumeration::Mode;
+using impact_modes::Normal;
+using impact_modes::Tangent;
+
+// Mode of a contact whose normal impulse is free (w_n = 0) or, with `full`, is lambda_max.
 // `tangent` [d-1, p] spans the friction impulse per unknown; `normal` [p] is the normal impulse
-// per unknown; `equations` [p', d-1] of the tangent velocity vanish.
-Mode free_mode(int dimension, const Vector& normal, const Matrix& tangent,
-               const Matrix& equations) {
+// per unknown; `equations` [p', d-1] of the tangent velocity vanish, `conditions` are not above
+// zero.
+Mode free_mode(const Vector& normal, const Matrix& tangent, const Matrix& equations,
+               const Matrix& conditions) {
   Mode mode;
   const int p = static_cast<int>(normal.size());
-  mode.basis.resize(dimension, p);
+  const int t = static_cast<int>(tangent.rows());
+  mode.basis.resize(t + 1, p);
   mode.basis.row(0) = normal.transpose();
-  mode.basis.bottomRows(dimension - 1) = tangent;
-  mode.offset = Vector::Zero(dimension);
-  mode.equations = Matrix::Zero(p, dimension);
+  mode.basis.bottomRows(t) = tangent;
+  mode.offset = Vector::Zero(t + 1);
+  mode.equations = Matrix::Zero(p, t + 1);
   mode.equations(0, 0) = 1.0;
-  mode.equations.bottomRightCorner(p - 1, dimension - 1) = equations;
+  mode.equations.bottomRightCorner(p - 1, t) = equations;
+  mode.conditions = Matrix::Zero(conditions.rows(), t + 1);
+  mode.conditions.rightCols(t) = conditions;
   return mode;
 }
 
-Mode limit_mode(int dimension, double limit, const Vector& tangent_offset, const Matrix& tangent,
-                const Matrix& equations) {
+Mode full_mode(const Vector& tangent_offset, const Matrix& tangent, const Matrix& equations,
+               const Matrix& conditions) {
   Mode mode;
   const int p = static_cast<int>(tangent.cols());
-  mode.basis = Matrix::Zero(dimension, p);
-  mode.basis.bottomRows(dimension - 1) = tangent;
-  mode.offset.resize(dimension);
-  mode.offset[0] = limit;
-  mode.offset.tail(dimension - 1) = tangent_offset;
-  mode.equations = Matrix::Zero(p, dimension);
-  mode.equations.rightCols(dimension - 1) = equations;
+  const int t = static_cast<int>(tangent.rows());
+  mode.basis = Matrix::Zero(t + 1, p);
+  mode.basis.bottomRows(t) = tangent;
+  mode.offset.resize(t + 1);
+  mode.offset[0] = 1.0;
+  mode.offset.tail(t) = tangent_offset;
+  mode.equations = Matrix::Zero(p, t + 1);
+  mode.equations.rightCols(t) = equations;
+  mode.conditions = Matrix::Zero(1 + conditions.rows(), t + 1);
+  mode.conditions(0, 0) = 1.0;
+  mode.conditions.bottomRightCorner(conditions.rows(), t) = conditions;
+  mode.full = true;
   return mode;
 }
 
-std::vector<Mode> contact_modes(const StepModel& model, int contact, double limit) {
+std::vector<Mode> contact_modes(const StepModel& model, int contact) {
   const int d = model.dimension();
   const int t = d - 1;
   const int k = model.directions();
   const double mu = model.friction()[contact];
-  const bool limited = !std::isinf(limit);
   const Matrix none(0, t);
   std::vector<Mode> modes;
-  modes.push_back({Matrix(d, 0), Vector::Zero(d), Matrix(0, d)});  // open
+  Mode open{Matrix(d, 0), Vector::Zero(d), Matrix(0, d), Matrix::Zero(1, d), {}, {}, false, {}};
+  open.conditions(0, 0) = -1.0;
+  modes.push_back(open);
   const auto add_both = [&](const Vector& normal, const Matrix& tangent, const Matrix& equations,
-                            const Vector& limit_offset, const Matrix& limit_tangent) {
-    modes.push_back(free_mode(d, normal, tangent, equations));
-    if (limited) modes.push_back(limit_mode(d, limit, limit_offset, limit_tangent, equations));
+                            const Vector& full_offset, const Matrix& full_tangent,
+                            const Matrix& conditions, Tangent slip, int direction) {
+    modes.push_back(free_mode(normal, tangent, equations, conditions));
+    modes.back().state = {Normal::closed, slip, direction};
+    modes.push_back(full_mode(full_offset, full_tangent, equations, conditions));
+    modes.back().state = {Normal::full, slip, direction};
+  };
+  const auto bound = [&](int mode, double least, double most) {
+    const auto p = modes.end()[mode].basis.cols();
+    modes.end()[mode].least = Vector::Constant(p, least);
+    modes.end()[mode].most = Vector::Constant(p, most);
   };
   if (mu == 0.0) {
-    add_both(Vector::Ones(1), Matrix::Zero(t, 1), none, Vector::Zero(t), Matrix(t, 0));
+    add_both(Vector::Ones(1), Matrix::Zero(t, 1), none, Vector::Zero(t), Matrix(t, 0), none,
+             Tangent::none, 0);
+    bound(-2, 0.0, 1.0);
     return modes;
   }
   Matrix stick = Matrix::Zero(t, d);
   stick.rightCols(t).setIdentity();
   add_both(Vector::Unit(d, 0), stick, Matrix::Identity(t, t), Vector::Zero(t),
-           Matrix::Identity(t, t));
+           Matrix::Identity(t, t), none, Tangent::stick, 0);
+  bound(-2, -mu, mu);
+  bound(-1, -mu, mu);
+  modes.end()[-2].least[0] = 0.0;
+  modes.end()[-2].most[0] = 1.0;
   for (int j = 0; j < k; ++j) {
     const Vector direction = model.polygon().col(j);
     const double scale = std::max(1.0, mu);
-    add_both(Vector::Constant(1, 1.0 / scale), direction * (mu / scale), none,
-             direction * (mu * limit), Matrix(t, 0));
+    add_both(Vector::Constant(1, 1.0 / scale), direction * (mu / scale), none, direction * mu,
+             Matrix(t, 0), opposing(model, j, false), Tangent::corner, j);
+    bound(-2, 0.0, scale);
     if (d == 2) continue;
     // lambda_t = a d_j + b d_(j+1) with a + b = mu lambda_n
     const Vector next = model.polygon().col((j + 1) % k);
@@ -89,7 +128,10 @@ std::vector<Mode> contact_modes(const StepModel& model, int contact, double limi
     pair.col(0) = direction * shrink;
     pair.col(1) = next * shrink;
     const Matrix edge = (direction - next).transpose();
-    add_both(Vector::Constant(2, shrink / mu), pair, edge, next * (mu * limit), direction - next);
+    add_both(Vector::Constant(2, shrink / mu), pair, edge, next * mu, direction - next,
+             opposing(model, j, true), Tangent::edge, j);
+    bound(-2, 0.0, mu / shrink);
+    bound(-1, 0.0, mu);
   }
   return modes;
 }
@@ -110,103 +152,14 @@ bool plausible(const StepModel& model, const Vector& max_impulse, const Vector& 
   return true;
 }
 
-class Enumeration {
- public:
-  Enumeration(const StepModel& model, const Vector& contact_velocity, const Vector& max_impulse);
-
-  [[nodiscard]] int modes(int contact) const { return static_cast<int>(modes_[contact].size()); }
-  // Impulse of a combination of modes, one for each contact.
-  [[nodiscard]] Vector impulse(const std::vector<int>& choice) const;
-
- private:
-  [[nodiscard]] const Mode& mode(int contact, int index) const { return modes_[contact][index]; }
-  [[nodiscard]] int slot(int contact, int index) const { return first_[contact] + index; }
-
-  const StepModel& model_;
-  std::vector<std::vector<Mode>> modes_;
-  std::vector<int> first_;
-  int slots_ = 0;
-  std::vector<Matrix> coupling_;  // [slot, slot]: equations_i A_ij basis_j
-  std::vector<Vector> offset_;    // [slot, slot]: equations_i A_ij offset_j
-  std::vector<Vector> right_;     // [slot]: equations_i (J v)_i
-};
-
+// Row of component c (n, t_1, t_2) of a contact.
+int contact_row(const StepModel& model, int contact, int c) {
+  return c == 0 ? contact : model.contacts() + contact * model.tangents() + c - 1;
+}
 std::vector<int> contact_rows(const StepModel& model, int contact) {
-  std::vector<int> rows = {contact};
-  for (int t = 0; t < model.tangents(); ++t) {
-    rows.push_back(model.contacts() + contact * model.tangents() + t);
-  }
+  std::vector<int> rows;
+  for (int c = 0; c < model.dimension(); ++c) rows.push_back(contact_row(model, contact, c));
   return rows;
-}
-
-Enumeration::Enumeration(const StepModel& model, const Vector& contact_velocity,
-                         const Vector& max_impulse)
-    : model_(model) {
-  const int m = model.contacts();
-  for (int i = 0; i < m; ++i) {
-    modes_.push_back(contact_modes(model, i, max_impulse[i]));
-    first_.push_back(slots_);
-    slots_ += modes(i);
-  }
-  coupling_.resize(static_cast<std::size_t>(slots_) * slots_);
-  offset_.resize(coupling_.size());
-  right_.resize(slots_);
-  for (int i = 0; i < m; ++i) {
-    const std::vector<int> rows = contact_rows(model, i);
-    const Vector velocity = contact_velocity(rows);
-    for (int a = 0; a < modes(i); ++a) {
-      right_[slot(i, a)] = mode(i, a).equations * velocity;
-      for (int j = 0; j < m; ++j) {
-        const Matrix rows_of_mode =
-            mode(i, a).equations * Matrix(model.delassus()(rows, contact_rows(model, j)));
-        for (int b = 0; b < modes(j); ++b) {
-          const std::size_t at = static_cast<std::size_t>(slot(i, a)) * slots_ + slot(j, b);
-          coupling_[at] = rows_of_mode * mode(j, b).basis;
-          offset_[at] = rows_of_mode * mode(j, b).offset;
-        }
-      }
-    }
-  }
-}
-
-Vector Enumeration::impulse(const std::vector<int>& choice) const {
-  const int m = model_.contacts();
-  int unknowns = 0;
-  for (int i = 0; i < m; ++i) unknowns += static_cast<int>(mode(i, choice[i]).basis.cols());
-  Small system(unknowns, unknowns);
-  SmallVector right(unknowns);
-  for (int i = 0, row = 0; i < m; ++i) {
-    const int p = static_cast<int>(mode(i, choice[i]).basis.cols());
-    if (p == 0) continue;
-    right.segment(row, p) = -right_[slot(i, choice[i])];
-    for (int j = 0, column = 0; j < m; ++j) {
-      const std::size_t at =
-          static_cast<std::size_t>(slot(i, choice[i])) * slots_ + slot(j, choice[j]);
-      const int q = static_cast<int>(coupling_[at].cols());
-      if (q > 0) system.block(row, column, p, q) = coupling_[at];
-      right.segment(row, p) -= offset_[at];
-      column += q;
-    }
-    row += p;
-  }
-  SmallVector x(unknowns);
-  if (unknowns > 0) {
-    // A singular system gets one of its basic solutions; an inconsistent one fails its certificate.
-    Eigen::FullPivLU<Small> factors(system);
-    factors.setThreshold(1e-11);
-    x = factors.solve(right);
-  }
-  Vector impulse = Vector::Zero(model_.rows());
-  for (int i = 0, row = 0; i < m; ++i) {
-    const Mode& chosen = mode(i, choice[i]);
-    const int p = static_cast<int>(chosen.basis.cols());
-    Vector part = chosen.offset;
-    if (p > 0) part += chosen.basis * x.segment(row, p);
-    impulse[i] = part[0];
-    impulse.segment(m + i * model_.tangents(), model_.tangents()) = part.tail(model_.tangents());
-    row += p;
-  }
-  return impulse;
 }
 
 Matrix friction_polygon(int dimension, int directions) {
@@ -330,36 +283,300 @@ std::int64_t combinations(const StepModel& model, const Vector& max_impulse) {
   return count;
 }
 
-std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& contact_velocity,
-                                         const Vector& max_impulse, double tolerance,
-                                         const std::function<Vector(const Vector&)>& velocity_of,
-                                         double distinct) {
+StepEnumeration::StepEnumeration(const StepModel& model) : model_(model) {
   const int m = model.contacts();
-  const Enumeration enumeration(model, contact_velocity, max_impulse);
+  for (int i = 0; i < m; ++i) {
+    modes_.push_back(contact_modes(model, i));
+    first_.push_back(slots_);
+    slots_ += static_cast<int>(modes_.back().size());
+  }
+  for (int i = 0; i < m; ++i) {
+    const Matrix columns = model.delassus()(Eigen::all, contact_rows(model, i));
+    for (const Mode& mode : modes_[i]) {
+      basis_response_.push_back(columns * mode.basis);
+      offset_response_.push_back(columns * mode.offset);
+    }
+  }
+}
+
+void StepEnumeration::set(const Vector& contact_velocity, const Vector& max_impulse,
+                          double tolerance) {
+  const int m = model_.contacts();
+  before_ = contact_velocity;
+  limit_ = max_impulse;
+  tolerance_ = tolerance;
   double scale = m > 0 ? contact_velocity.cwiseAbs().maxCoeff() : 0.0;
   for (int i = 0; i < m; ++i) {
     if (!std::isinf(max_impulse[i])) scale = std::max(scale, max_impulse[i]);
   }
-  const double friction = m > 0 ? model.friction().maxCoeff() : 0.0;
-  const double allowance = 4.0 * (1.0 + friction) * tolerance * scale;
+  const double friction = m > 0 ? model_.friction().maxCoeff() : 0.0;
+  allowance_ = 4.0 * (1.0 + friction) * tolerance * scale;
+  // Impulses of a solution leave their bounds by no more than twice (1 + mu) allowances.
+  slack_ = allowance_ *
+           (1.0 + 2.0 * (1.0 + friction) * model_.delassus().cwiseAbs().rowwise().sum().array());
+  low_.resize(slots_);
+  high_.resize(slots_);
+  allowed_.assign(m, {});
+  for (int i = 0; i < m; ++i) {
+    const double most = max_impulse[i];
+    const bool limited = !std::isinf(most);
+    for (int a = 0; a < modes(i); ++a) {
+      const Mode& one = mode(i, a);
+      if (one.full && !limited) continue;
+      const int at = slot(i, a);
+      allowed_[i].push_back(a);
+      low_[at] = high_[at] =
+          one.full ? Vector(offset_response_[at] * most) : Vector::Zero(model_.rows());
+      for (int c = 0; c < one.basis.cols(); ++c) {
+        const double least = one.least[c] == 0.0 ? 0.0 : one.least[c] * most;
+        for (int r = 0; r < model_.rows(); ++r) {
+          const double rate = basis_response_[at](r, c);
+          if (rate == 0.0) continue;
+          const double a_end = rate * least, b_end = rate * (one.most[c] * most);
+          low_[at][r] += std::min(a_end, b_end);
+          high_[at][r] += std::max(a_end, b_end);
+        }
+      }
+    }
+  }
+  narrow();
+}
+
+bool StepEnumeration::possible(int contact, const Mode& mode, const Vector& low,
+                               const Vector& high) const {
+  const auto least = [&](const Matrix& rows, int r, double sign) {
+    double sum = 0.0;
+    for (int c = 0; c < model_.dimension(); ++c) {
+      const double factor = sign * rows(r, c);
+      const int row = contact_row(model_, contact, c);
+      if (factor > 0.0) sum += factor * (low[row] - slack_[row]);
+      if (factor < 0.0) sum += factor * (high[row] + slack_[row]);
+    }
+    return sum;
+  };
+  for (int r = 0; r < mode.equations.rows(); ++r) {
+    if (least(mode.equations, r, 1.0) > 0.0 || least(mode.equations, r, -1.0) > 0.0) return false;
+  }
+  for (int r = 0; r < mode.conditions.rows(); ++r) {
+    if (least(mode.conditions, r, 1.0) > 0.0) return false;
+  }
+  return true;
+}
+
+void StepEnumeration::narrow() {
+  const int m = model_.contacts();
+  Matrix low(m, model_.rows()), high(m, model_.rows());
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < m; ++i) {
+      low.row(i).setConstant(std::numeric_limits<double>::infinity());
+      high.row(i).setConstant(-std::numeric_limits<double>::infinity());
+      for (const int a : allowed_[i]) {
+        low.row(i) = low.row(i).cwiseMin(low_[slot(i, a)].transpose());
+        high.row(i) = high.row(i).cwiseMax(high_[slot(i, a)].transpose());
+      }
+    }
+    for (int i = 0; i < m; ++i) {
+      Vector least = before_, most = before_;
+      for (int j = 0; j < m; ++j) {
+        if (j == i) continue;
+        least += low.row(j).transpose();
+        most += high.row(j).transpose();
+      }
+      again |=
+          std::erase_if(allowed_[i], [&](int a) {
+            return !possible(i, mode(i, a), least + low_[slot(i, a)], most + high_[slot(i, a)]);
+          }) > 0;
+    }
+  }
+  least_.assign(m + 1, Vector::Zero(model_.rows()));
+  most_ = least_;
+  for (int i = m; i-- > 0;) {
+    least_[i] = least_[i + 1] + low.row(i).transpose();
+    most_[i] = most_[i + 1] + high.row(i).transpose();
+  }
+}
+
+bool StepEnumeration::each(const std::function<bool(const std::vector<int>&)>& visit,
+                           std::int64_t most) const {
+  std::vector<int> choice;
+  return descend(choice, before_, before_, visit, most);
+}
+
+bool StepEnumeration::descend(std::vector<int>& choice, const Vector& low, const Vector& high,
+                              const std::function<bool(const std::vector<int>&)>& visit,
+                              std::int64_t& left) const {
+  const int i = static_cast<int>(choice.size());
+  if (i == model_.contacts()) return visit(choice);
+  for (const int a : allowed_[i]) {
+    if (left-- <= 0) return false;
+    const Vector below = low + low_[slot(i, a)], above = high + high_[slot(i, a)];
+    const Vector least = below + least_[i + 1], most = above + most_[i + 1];
+    choice.push_back(a);
+    bool open = true;
+    for (int j = 0; j <= i && open; ++j) open = possible(j, mode(j, choice[j]), least, most);
+    if (open && !descend(choice, below, above, visit, left)) return false;
+    choice.pop_back();
+  }
+  return true;
+}
+
+Vector StepEnumeration::impulse(const std::vector<int>& choice, Matrix* free) const {
+  const int m = model_.contacts();
+  int unknowns = 0;
+  for (int i = 0; i < m; ++i) unknowns += static_cast<int>(mode(i, choice[i]).basis.cols());
+  Vector held = before_;  // u' but for what the unknowns add
+  for (int i = 0; i < m; ++i) {
+    if (mode(i, choice[i]).full) held += offset_response_[slot(i, choice[i])] * limit_[i];
+  }
+  Small system(unknowns, unknowns);
+  SmallVector right(unknowns);
+  for (int i = 0, row = 0; i < m; ++i) {
+    const Matrix& equations = mode(i, choice[i]).equations;
+    for (int r = 0; r < equations.rows(); ++r, ++row) {
+      system.row(row).setZero();
+      right[row] = 0.0;
+      for (int c = 0; c < model_.dimension(); ++c) {
+        const double factor = equations(r, c);
+        if (factor == 0.0) continue;
+        const int of = contact_row(model_, i, c);
+        right[row] -= factor * held[of];
+        for (int j = 0, column = 0; j < m; ++j) {
+          const Matrix& response = basis_response_[slot(j, choice[j])];
+          for (int q = 0; q < response.cols(); ++q) {
+            system(row, column++) += factor * response(of, q);
+          }
+        }
+      }
+    }
+  }
+  const auto spread = [&](const auto& x, bool offset) {
+    Vector impulse = Vector::Zero(model_.rows());
+    for (int i = 0, row = 0; i < m; ++i) {
+      const Mode& chosen = mode(i, choice[i]);
+      const int p = static_cast<int>(chosen.basis.cols());
+      Vector part = Vector::Zero(model_.dimension());
+      if (offset && chosen.full) part = chosen.offset * limit_[i];
+      if (p > 0) part += chosen.basis * x.segment(row, p);
+      impulse[i] = part[0];
+      impulse.segment(m + i * model_.tangents(), model_.tangents()) = part.tail(model_.tangents());
+      row += p;
+    }
+    return impulse;
+  };
+  if (free != nullptr) free->resize(model_.rows(), 0);
+  if (unknowns == 0) return spread(right, true);
+  // A singular system gets one of its basic solutions; an inconsistent one fails its certificate.
+  Eigen::FullPivLU<Small> factors(system);
+  factors.setThreshold(1e-11);
+  if (free != nullptr && !factors.isInvertible()) {
+    const Eigen::MatrixXd kernel = factors.kernel();
+    free->resize(model_.rows(), kernel.cols());
+    for (int c = 0; c < kernel.cols(); ++c) free->col(c) = spread(kernel.col(c), false);
+  }
+  return spread(SmallVector(factors.solve(right)), true);
+}
+
+bool StepEnumeration::unique(
+    const Vector& after, double distinct,
+    const std::function<void(const std::vector<int>&, const Vector&)>& taken) const {
+  Matrix free;
+  return each(
+      [&](const std::vector<int>& choice) {
+        const Vector own = impulse(choice, &free);
+        const Vector velocity = before_ + model_.delassus() * own;
+        Found what = Found::none;
+        if (free.cols() > 0) {
+          what = found(choice, own, free, after, distinct);
+        } else if (plausible(model_, limit_, own, velocity, allowance_) &&
+                   certificate::within(model_.residual(before_, limit_, own), tolerance_)) {
+          const bool same = (velocity - after).cwiseAbs().maxCoeff() <= distinct;
+          what = same ? Found::same : Found::other;
+        }
+        if (what == Found::same) {
+          taken(choice, own);
+          for (int c = 0; c < free.cols(); ++c) taken(choice, own + free.col(c));
+        }
+        return what != Found::other;
+      },
+      kMostChoices);
+}
+
+// Of a combination with singular equations: its impulses are impulse + free t.
+StepEnumeration::Found StepEnumeration::found(const std::vector<int>& choice, const Vector& impulse,
+                                              const Matrix& free, const Vector& after,
+                                              double distinct) const {
+  const int k = model_.directions();
+  const Matrix& polygon = model_.polygon();
+  const Vector velocity = before_ + model_.delassus() * impulse;
+  const Matrix change = model_.delassus() * free;
+  const auto same = [&](const Vector& u) { return (u - after).cwiseAbs().maxCoeff() <= distinct; };
+  const double still = kStill * free.cwiseAbs().maxCoeff();
+  const bool moves = change.cwiseAbs().maxCoeff() > still * model_.delassus().cwiseAbs().maxCoeff();
+  // Conditions value + rate t <= slack; with several t only those count that none of them changes.
+  double begin = -std::numeric_limits<double>::infinity(), end = -begin;
+  const auto holds = [&](double value, const Eigen::RowVectorXd& rate, double size, double slack) {
+    if (rate.cwiseAbs().maxCoeff() <= still * size) return value <= slack;
+    if (rate.size() > 1) return true;
+    const double at = (slack - value) / rate[0];
+    if (rate[0] > 0.0) {
+      end = std::min(end, at);
+    } else {
+      begin = std::max(begin, at);
+    }
+    return begin <= end;
+  };
+  for (int i = 0; i < model_.contacts(); ++i) {
+    const Mode& one = mode(i, choice[i]);
+    const std::vector<int> rows = contact_rows(model_, i);
+    const Vector u = velocity(rows), lambda = impulse(rows);
+    const Matrix of_u = change(rows, Eigen::all), of_lambda = free(rows, Eigen::all);
+    const double size = model_.delassus()(rows, Eigen::all).cwiseAbs().maxCoeff();
+    const double slack = slack_(rows).maxCoeff();
+    for (int r = 0; r < one.equations.rows(); ++r) {
+      if (std::fabs(one.equations.row(r) * u) > slack) return Found::none;
+    }
+    for (int r = 0; r < one.conditions.rows(); ++r) {
+      const Eigen::RowVectorXd row = one.conditions.row(r);
+      if (!holds(row * u, row * of_u, size, slack)) return Found::none;
+    }
+    const Eigen::RowVectorXd normal = of_lambda.row(0);
+    if (!holds(-lambda[0], -normal, 1.0, allowance_)) return Found::none;
+    if (!holds(lambda[0] - limit_[i], normal, 1.0, allowance_)) return Found::none;
+    const double mu = model_.friction()[i];
+    for (int j = 0; j < k && mu > 0.0; ++j) {
+      const Vector out = model_.dimension() == 2
+                             ? Vector(polygon.col(j))
+                             : Vector(polygon.col(j) + polygon.col((j + 1) % k)).normalized();
+      const double share = mu * out.dot(polygon.col(j));
+      if (!holds(out.dot(lambda.tail(out.size())) - share * lambda[0],
+                 out.transpose() * of_lambda.bottomRows(out.size()) - share * normal, 1.0,
+                 (1.0 + mu) * allowance_)) {
+        return Found::none;
+      }
+    }
+  }
+  if (!moves) return same(velocity) ? Found::same : Found::other;
+  const bool between = free.cols() == 1 && std::isfinite(begin) && std::isfinite(end) &&
+                       same(velocity + change * begin) && same(velocity + change * end);
+  return between ? Found::same : Found::other;
+}
+
+std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& contact_velocity,
+                                         const Vector& max_impulse, double tolerance,
+                                         const std::function<Vector(const Vector&)>& velocity_of,
+                                         double distinct) {
+  StepEnumeration enumeration(model);
+  enumeration.set(contact_velocity, max_impulse, tolerance);
   std::vector<StepSolution> found;
   std::vector<Vector> velocities;
-  std::vector<int> choice(m, 0);
-  for (bool more = true; more;) {
+  enumeration.each([&](const std::vector<int>& choice) {
     const Vector impulse = enumeration.impulse(choice);
-    for (int i = m - 1;; --i) {  // next combination
-      if (i < 0) {
-        more = false;
-        break;
-      }
-      if (++choice[i] < enumeration.modes(i)) break;
-      choice[i] = 0;
-    }
-    if (!impulse.allFinite()) continue;
+    if (!impulse.allFinite()) return true;
     const Vector after = contact_velocity + model.delassus() * impulse;
-    if (!plausible(model, max_impulse, impulse, after, allowance)) continue;
+    if (!plausible(model, max_impulse, impulse, after, enumeration.allowance())) return true;
     const double residual = model.residual(contact_velocity, max_impulse, impulse);
-    if (!certificate::within(residual, tolerance)) continue;
+    if (!certificate::within(residual, tolerance)) return true;
     const Vector velocity = velocity_of(impulse);
     std::size_t same = 0;
     while (same < found.size() && (velocities[same] - velocity).cwiseAbs().maxCoeff() > distinct) {
@@ -373,7 +590,8 @@ std::vector<StepSolution> enumerate_step(const StepModel& model, const Vector& c
       found[same] = solution;
       velocities[same] = velocity;
     }
-  }
+    return true;
+  });
   return found;
 }
 

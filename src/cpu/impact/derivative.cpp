@@ -14,6 +14,7 @@
 #include "impact/backends.hpp"
 #include "impact/derivative_backends.hpp"
 #include "impact/prepare.hpp"
+#include "impact/step_solutions.hpp"
 
 namespace carom::cpu {
 
@@ -29,6 +30,12 @@ using Reals = std::vector<double>;
 /// Samples that a thread takes at a time; the sums over a problem's samples are those of such
 /// parts, so that they do not depend on the number of threads.
 constexpr std::int64_t kPart = 64;
+
+/// Modes of all contacts that make the same v'.
+struct Branch {
+  std::vector<State> states;
+  Reals impulse;
+};
 
 /// A contact's mode that lies within the margin tolerance of another one.
 struct Doubt {
@@ -61,6 +68,7 @@ struct Step {
   Reals impulse, limit;  // lambda, lambda_max
   std::vector<State> free, held;
   std::vector<Doubt> doubts;
+  std::vector<Branch> others;  // where impulses are not unique or rows are in doubt
 };
 
 /// Gradients of one sample or of a part's; empty where not wanted.
@@ -112,6 +120,11 @@ class SampleDerivative {
         settings_(settings),
         rules_(rules_of(settings)),
         equations_(problem, run),
+        model_(Dim,
+               Eigen::Map<const dense::Matrix>(problem.delassus, Dim * run.contacts,
+                                               Dim * run.contacts),
+               Eigen::Map<const dense::Vector>(problem.friction, run.contacts), run.polygon.count),
+        enumeration_(model_),
         nv_(run.velocities),
         m_(run.contacts),
         rows_(Dim * run.contacts),
@@ -172,9 +185,15 @@ class SampleDerivative {
       if (k + 1 == steps_.size()) {
         tolerance = kernels::larger(tolerance, run_.velocity_tolerance / speed_);
       }
-      if (polish(steps_[k], tolerance, report)) continue;
-      report.status = Smoothness::undefined;
-      return false;
+      if (!polish(steps_[k], tolerance, report)) {
+        report.status = Smoothness::undefined;
+        return false;
+      }
+    }
+    for (Step& step : steps_) {
+      if (unique(step)) continue;
+      report.status = Smoothness::set_valued;
+      break;
     }
     return true;
   }
@@ -217,14 +236,14 @@ class SampleDerivative {
     };
     for (const Step& step : steps_) {
       Sized next = rate;
-      if (!forwards(step, step.free, d, jacobians, next, &report)) {
+      if (!forwards(step, step.free, step.impulse, d, jacobians, next, &report)) {
         return refuse(Smoothness::undefined);
       }
       const double sign = equations_.sign();
-      for (const Doubt& doubt : step.doubts) {
+      for (const Branch& branch : step.others) {
         if (report.status == Smoothness::set_valued) break;
         Sized other = rate;
-        if (forwards(step, flipped(step, doubt), d, jacobians, other, nullptr) &&
+        if (forwards(step, branch.states, branch.impulse, d, jacobians, other, nullptr) &&
             alike(next.value, other.value, next.largest())) {
           continue;
         }
@@ -330,74 +349,51 @@ class SampleDerivative {
     const double doubt = kernels::larger(tolerance, 10.0 * shift);
     first = report;
     classify(step, doubt, first);
-    if (!step.doubts.empty() && center(step)) {
-      const std::vector<State> vertex = std::move(step.free);
-      step.free = step.held;
-      for (std::size_t k = 0, count = step.doubts.size(); k < count; ++k) {
-        const int contact = step.doubts[k].contact;
-        step.doubts.push_back({contact, vertex[static_cast<std::size_t>(contact)]});
-      }
-    }
     report = first;
     return true;
   }
 
-  /// Where contacts depend on each other the impulses are those of a vertex, at which rows are in
-  /// doubt. Others that make the same v' may lie inside the modes of contacts that are all held:
-  /// takes those that lie deepest along one direction after another. False where there are none.
-  /// Close by, v' then has this branch, and others unless the rows in doubt do not matter.
-  bool center(Step& step) {
-    if (!equations_.set(step.held) || !equations_.dependent() ||
-        !equations_.unique(false, false, step.impulse.data())) {
-      return false;
-    }
-    Reals& impulse = step.impulse;
-    const Reals vertex = impulse;
-    const auto depth = [&] {
-      double least = kernels::kInfinity;
-      for (int i = 0; i < m_; ++i) {
-        least = kernels::smaller(least,
-                                 impact_modes::slack<Dim>(run_.polygon, contact_of(step, i),
-                                                          step.held[static_cast<std::size_t>(i)]));
-      }
-      return least;
+  /// Whether v' is the only one. The solutions of close problems lie close to some of a step's own,
+  /// as impulses are bounded: where all of those have one v', no choice among solutions can jump,
+  /// and their modes are among those of solutions found here.
+  bool unique(Step& step) {
+    dense::Vector before(rows_), limit(m_), impulse(rows_);
+    const auto scale = [&](int row) {
+      return problem_.scale[row < m_ ? row : (row - m_) / (Dim - 1)];
     };
-    for (int sweep = 0; sweep < 2; ++sweep) {
-      for (const Reals& along : equations_.free_impulses()) {
-        double size = 0.0, most = 0.0;
-        for (int i = 0; i < rows_; ++i) {
-          size = kernels::larger(size, std::fabs(along[i]));
-          most = kernels::larger(most, std::fabs(impulse[i]));
-        }
-        // A concave function's maximum.
-        const Reals from = impulse;
-        const auto move = [&](double t) {
-          for (int i = 0; i < rows_; ++i) impulse[i] = from[i] + t * along[i];
-          return depth();
-        };
-        double low = -2.0 * most / size, high = -low;
-        for (int round = 0; round < 80; ++round) {
-          const double left = low + (high - low) / 3.0, right = high - (high - low) / 3.0;
-          (move(left) < move(right) ? low : high) = move(left) < move(right) ? left : right;
-        }
-        move(0.5 * (low + high));
-      }
+    for (int i = 0; i < rows_; ++i) {
+      before[i] = step.approach[i] * scale(i);
+      impulse[i] = step.impulse[i] / scale(i);
     }
-    if (depth() > 0.0) return true;
-    impulse = vertex;
-    return false;
+    for (int i = 0; i < m_; ++i) limit[i] = step.limit[i] / scale(i);
+    enumeration_.set(before, limit, run_.residual_tolerance);
+    if (!equations_.set(step.free)) return false;
+    const bool several = !step.doubts.empty() || equations_.dependent();
+    for (const Doubt& doubt : step.doubts) {
+      step.others.push_back({step.free, step.impulse});
+      step.others.back().states[static_cast<std::size_t>(doubt.contact)] = doubt.other;
+    }
+    return enumeration_.unique(
+        before + model_.delassus() * impulse, kSame * before.cwiseAbs().maxCoeff(),
+        [&](const std::vector<int>& choice, const dense::Vector& found) {
+          if (!several) return;
+          Branch& branch = step.others.emplace_back();
+          branch.impulse.resize(static_cast<std::size_t>(rows_));
+          for (int i = 0; i < rows_; ++i) branch.impulse[i] = found[i] * scale(i);
+          for (int i = 0; i < m_; ++i) {
+            branch.states.push_back(enumeration_.state(i, choice[i]));
+            State& state = branch.states.back();
+            if (problem_.friction[i] > 0.0 || state.normal == impact_modes::Normal::open) continue;
+            state.tangent = step.held[static_cast<std::size_t>(i)].tangent;
+            state.direction = step.held[static_cast<std::size_t>(i)].direction;
+          }
+        });
   }
 
   [[nodiscard]] double product_of(const double* row, const Reals& impulse) const {
     double sum = 0.0;
     for (int j = 0; j < rows_; ++j) sum += row[j] * impulse[j];
     return sum;
-  }
-
-  [[nodiscard]] std::vector<State> flipped(const Step& step, const Doubt& doubt) const {
-    std::vector<State> states = step.free;
-    states[static_cast<std::size_t>(doubt.contact)] = doubt.other;
-    return states;
   }
 
   /// size: what else they are relative to.
@@ -417,11 +413,12 @@ class SampleDerivative {
     double step_size = 0.0;
   };
 
-  bool adjoint_of(const Step& step, const std::vector<State>& states, const Sized& after,
-                  const ImpactWanted& wanted, Multipliers& found, Report* report) {
+  bool adjoint_of(const Step& step, const std::vector<State>& states, const Reals& impulse,
+                  const Sized& after, const ImpactWanted& wanted, Multipliers& found,
+                  Report* report) {
     if (!equations_.set(states)) return false;
     if (equations_.dependent() &&
-        !equations_.unique(wanted.friction, wanted.jacobians, step.impulse.data())) {
+        !equations_.unique(wanted.friction, wanted.jacobians, impulse.data())) {
       return false;
     }
     found.y.assign(static_cast<std::size_t>(rows_), 0.0);
@@ -442,7 +439,7 @@ class SampleDerivative {
     }
     found.friction.assign(static_cast<std::size_t>(m_), 0.0);
     for (int i = 0; i < m_; ++i) {
-      found.friction[i] = equations_.friction_part(found.y, i, step.impulse.data());
+      found.friction[i] = equations_.friction_part(found.y, i, impulse.data());
     }
     found.step_size = 0.0;
     for (int r = 0; r < rows_; ++r) {
@@ -466,7 +463,7 @@ class SampleDerivative {
       return equations_.set(states) && equations_.sign() == sign;
     };
     bool unique = sign != 0.0 && same(step.held);
-    for (const Doubt& doubt : step.doubts) unique = unique && same(flipped(step, doubt));
+    for (const Branch& branch : step.others) unique = unique && same(branch.states);
     return unique ? Smoothness::kink : Smoothness::set_valued;
   }
 
@@ -485,12 +482,16 @@ class SampleDerivative {
     Reals x(static_cast<std::size_t>(nv_));
     for (std::size_t k = steps_.size(); k-- > 0;) {
       const Step& step = steps_[k];
-      if (!adjoint_of(step, held ? step.held : step.free, bar, wanted, own, &report)) return false;
+      if (!adjoint_of(step, held ? step.held : step.free, step.impulse, bar, wanted, own,
+                      &report)) {
+        return false;
+      }
       const double sign = equations_.sign();
-      for (const Doubt& doubt : step.doubts) {
+      for (const Branch& branch : step.others) {
         if (held || report.status == Smoothness::set_valued) break;
-        if (adjoint_of(step, flipped(step, doubt), bar, wanted, other, nullptr) &&
-            alike(own, other, wanted)) {
+        if (adjoint_of(step, branch.states, branch.impulse, bar, wanted, other, nullptr) &&
+            alike(own, other, wanted) &&
+            (!wanted.jacobians || alike(step.impulse, branch.impulse))) {
           continue;
         }
         report.status = met(step, sign);
@@ -526,12 +527,12 @@ class SampleDerivative {
   }
 
   /// rate: dv, then dv'.
-  bool forwards(const Step& step, const std::vector<State>& states,
+  bool forwards(const Step& step, const std::vector<State>& states, const Reals& impulse,
                 const ImpactDirectionArrays<ConstPointer>& d, bool jacobians, Sized& rate,
                 Report* report) {
     if (!equations_.set(states)) return false;
     if (equations_.dependent() &&
-        !equations_.unique(d.friction != nullptr, jacobians, step.impulse.data())) {
+        !equations_.unique(d.friction != nullptr, jacobians, impulse.data())) {
       return false;
     }
     const auto change = [&](int row) -> const double* {
@@ -543,7 +544,7 @@ class SampleDerivative {
       Reals force(static_cast<std::size_t>(nv_));
       for (int i = 0; i < rows_; ++i) {
         const double* row = change(i);
-        for (int j = 0; j < nv_ && row != nullptr; ++j) force[j] += row[j] * step.impulse[i];
+        for (int j = 0; j < nv_ && row != nullptr; ++j) force[j] += row[j] * impulse[i];
       }
       for (int i = 0; i < nv_ && d.mass_matrix != nullptr; ++i) {
         for (int j = 0; j < nv_; ++j) {
@@ -564,25 +565,25 @@ class SampleDerivative {
       const double* turn = change(i);
       for (int j = 0; j < nv_ && turn != nullptr; ++j) slip.add(i, turn[j] * step.after[j]);
     }
-    Sized impulse(nullptr, rows_);
+    Sized of_impulse(nullptr, rows_);
     for (int r = 0; r < rows_; ++r) {
       const auto& row = equations_.rows()[static_cast<std::size_t>(r)];
       for (int c = 0; c < Dim; ++c) {
         const int at = equations_.index(row.contact, c);
-        impulse.value[r] -= row.velocity[c] * slip.value[at];
-        impulse.size[r] += std::fabs(row.velocity[c]) * slip.size[at];
+        of_impulse.value[r] -= row.velocity[c] * slip.value[at];
+        of_impulse.size[r] += std::fabs(row.velocity[c]) * slip.size[at];
       }
       if (d.friction != nullptr) {
-        impulse.add(r, row.slope * step.impulse[row.contact] * d.friction[row.contact]);
+        of_impulse.add(r, row.slope * impulse[row.contact] * d.friction[row.contact]);
       }
       if (d.step_size != nullptr && row.limit != 0.0) {
-        impulse.add(r, row.limit * step.limit[row.contact] / problem_.step_size * *d.step_size);
+        of_impulse.add(r, row.limit * step.limit[row.contact] / problem_.step_size * *d.step_size);
       }
     }
-    const double residual = equations_.solve(impulse.value, impulse.size);
+    const double residual = equations_.solve(of_impulse.value, of_impulse.size);
     for (int i = 0; i < nv_; ++i) {
       const double* row = problem_.response + static_cast<long>(i) * rows_;
-      for (int j = 0; j < rows_; ++j) rate.add(i, row[j] * impulse.value[j]);
+      for (int j = 0; j < rows_; ++j) rate.add(i, row[j] * of_impulse.value[j]);
     }
     if (report == nullptr) return residual <= derivatives::kLargestResidual;
     report->residual = kernels::larger(report->residual, residual);
@@ -596,6 +597,8 @@ class SampleDerivative {
   const DerivativeSettings& settings_;
   derivatives::DerivativeRules rules_;
   StepEquations<Dim> equations_;
+  dense::StepModel model_;  // of contacts' units
+  dense::StepEnumeration enumeration_;
   int nv_, m_, rows_;
   Reals mass_memory_;
   derivatives::Factors mass_;

@@ -89,9 +89,9 @@ class StepEquations {
     return factors_.factor(n_);
   }
 
-  /// x: right-hand side, then lambda; a held impulse has the value `held` gives, else zero. sizes:
-  /// of the terms that the right-hand side is the sum of. Returns the residual of all equations,
-  /// also of those left out, relative to their terms.
+  /// x: right-hand side, then lambda, of which `held` has the values of held impulses, else zero.
+  /// sizes: of the terms that the right-hand side is the sum of. Returns the residual of all
+  /// equations, also of those left out, relative to their terms.
   double solve(std::vector<double>& x, const std::vector<double>& sizes,
                const double* held = nullptr) const {
     const std::vector<double> given = x;
