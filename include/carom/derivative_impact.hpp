@@ -14,9 +14,11 @@ namespace carom {
 /// again from (seed, problem, sample) and must end as it did; under its contacts' modes each step
 /// (75) is linear, and the adjoint runs backwards over the steps. `samples` are those of
 /// sample_impacts(batch, sampled) with Selection::lemke and keep_samples, by ImpactMethod::lcp,
-/// without restitution or intervals of friction. A sample that did not end says not_solved. The
-/// report's reach is NaN. backend: automatic or cpu. Errors: InvalidInput for what is not
-/// differentiated, shapes, numbers and settings; BackendUnavailable.
+/// without restitution or intervals of friction. A sample that did not end says not_solved, and
+/// one with a step that has several solutions, or too many modes to exclude that, set_valued: its
+/// gradient is that of the solution taken. The report's reach is NaN. backend: automatic or cpu.
+/// Errors: InvalidInput for what is not differentiated, shapes, numbers and settings;
+/// BackendUnavailable.
 ImpactGradient differentiate_impacts(const ImpactBatch& batch, const ImpactSettings& sampled,
                                      const ImpactSamples& samples, const ImpactCotangent& cotangent,
                                      const DerivativeSettings& settings = {},

@@ -157,8 +157,8 @@ int contact_row(const StepModel& model, int contact, int c) {
   return c == 0 ? contact : model.contacts() + contact * model.tangents() + c - 1;
 }
 std::vector<int> contact_rows(const StepModel& model, int contact) {
-  std::vector<int> rows;
-  for (int c = 0; c < model.dimension(); ++c) rows.push_back(contact_row(model, contact, c));
+  std::vector<int> rows(static_cast<std::size_t>(model.dimension()));
+  for (int c = 0; c < model.dimension(); ++c) rows[c] = contact_row(model, contact, c);
   return rows;
 }
 

@@ -357,6 +357,7 @@ class SampleDerivative {
   /// as impulses are bounded: where all of those have one v', no choice among solutions can jump,
   /// and their modes are among those of solutions found here.
   bool unique(Step& step) {
+    if (rows_ == 0) return true;
     dense::Vector before(rows_), limit(m_), impulse(rows_);
     const auto scale = [&](int row) {
       return problem_.scale[row < m_ ? row : (row - m_) / (Dim - 1)];
