@@ -208,12 +208,13 @@ def wanted(wrt: Iterable[str] | None, known: Sequence[str]) -> list[str]:
 _IMPACT_INPUTS = ("mass_matrix", "normal_jacobian", "tangent_jacobian", "friction", "velocity", "step_size")
 
 
-def _samples_again(run: Any) -> tuple[Any, ...]:
+def _samples_again(run: Any) -> tuple[dict[str, Any], int, int, int, int, dict[str, Any], int, dict[str, Any]]:
     """What the core takes for an impact.ImpactResult."""
     kept = {name: getattr(run.samples, name) for name in ("velocity", "steps", "status")}
     settings = {name: value for name, value in run.settings.items() if not isinstance(value, np.ndarray)}
     settings.update(epsilon=0.0)
-    return run.problems.arrays(), *run.problems.sizes(), kept, run.samples.status.shape[1], settings
+    n, dimension, nv, m = run.problems.sizes()
+    return run.problems.arrays(), n, dimension, nv, m, kept, run.samples.status.shape[1], settings
 
 
 def _of_samples(run: Any, found: dict[str, Any]) -> dict[str, Any]:
