@@ -46,12 +46,11 @@ double lcp_tree_residual(int order, const double* matrix, const double* vector,
 
 double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,
                                const LcpDecision& decision) {
-  constexpr double kInfinity = kernels::kInfinity;
   const std::vector<LcpTreeNode>& tree = decision.tree;
   const auto n = static_cast<std::size_t>(problem.order);
   if (tree.empty()) {
     if (decision.leaf_farkas.size() != 1 || decision.leaf_farkas.front().size() != n) {
-      return kInfinity;
+      return kernels::kInfinity;
     }
     std::vector<double> memory(
         static_cast<std::size_t>(certificate::boxed_lcp_farkas_workspace(problem.order)));
@@ -59,17 +58,18 @@ double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,
                                                   memory.data());
   }
   boxed::TreeProgram program(problem);
-  if (tree.front().parent != -1) return kInfinity;
+  if (tree.front().parent != -1) return kernels::kInfinity;
   // Which sides of which pair the children of a node have.
   std::vector<int> pair(tree.size(), -1), sides(tree.size(), 0);
   for (std::size_t i = 1; i < tree.size(); ++i) {
     const auto& [parent, own, side] = tree[i];
     if (parent < 0 || parent >= static_cast<int>(i) || own < 0 || own >= problem.order ||
         side < 0 || side > 2 || (program.sides(own) & (1 << side)) == 0) {
-      return kInfinity;
+      return kernels::kInfinity;
     }
     const auto p = static_cast<std::size_t>(parent);
-    if ((sides[p] & (1 << side)) != 0 || (pair[p] >= 0 && pair[p] != own)) return kInfinity;
+    if ((sides[p] & (1 << side)) != 0 || (pair[p] >= 0 && pair[p] != own))
+      return kernels::kInfinity;
     pair[p] = own;
     sides[p] |= 1 << side;
   }
@@ -81,25 +81,25 @@ double boxed_lcp_tree_residual(const certificate::BoxedLcpData& problem,
   std::size_t leaf = 0;
   for (std::size_t i = 0; i < tree.size(); ++i) {
     if (pair[i] >= 0) {
-      if (sides[i] != program.sides(pair[i])) return kInfinity;
+      if (sides[i] != program.sides(pair[i])) return kernels::kInfinity;
       continue;
     }
-    if (leaf == decision.leaf_farkas.size()) return kInfinity;
+    if (leaf == decision.leaf_farkas.size()) return kernels::kInfinity;
     const std::vector<double>& y = decision.leaf_farkas[leaf++];
-    if (y.size() != program.row_lower.size()) return kInfinity;
+    if (y.size() != program.row_lower.size()) return kernels::kInfinity;
     std::vector<signed char> fixed(n, boxed::side::kOpen);
     for (std::size_t node = i; tree[node].parent >= 0;
          node = static_cast<std::size_t>(tree[node].parent)) {
       signed char& own = fixed[static_cast<std::size_t>(tree[node].pair)];
-      if (own >= 0) return kInfinity;  // a pair that is branched twice
+      if (own >= 0) return kernels::kInfinity;  // a pair that is branched twice
       own = static_cast<signed char>(tree[node].side);
     }
     program.set(fixed, decision.bound);
     const double residual =
-        judge.load(program.data()) ? judge.farkas_residual(y.data()) : kInfinity;
-    worst = residual <= worst ? worst : std::isnan(residual) ? kInfinity : residual;
+        judge.load(program.data()) ? judge.farkas_residual(y.data()) : kernels::kInfinity;
+    worst = residual <= worst ? worst : std::isnan(residual) ? kernels::kInfinity : residual;
   }
-  return leaf == decision.leaf_farkas.size() ? worst : kInfinity;
+  return leaf == decision.leaf_farkas.size() ? worst : kernels::kInfinity;
 }
 
 }  // namespace carom

@@ -1,20 +1,18 @@
 #include <carom/qp.hpp>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/arrays.hpp"
 #include "core/backends.hpp"
-#include "core/parallel.hpp"
 #include "core/require.hpp"
 #include "core/settings.hpp"
 #include "core/workspace.hpp"
 #include "programs/kernels/convex_lemke.hpp"
-#include "programs/kernels/doubled.hpp"
 #include "programs/lp/backends.hpp"
 #include "programs/lp/rescaled.hpp"
 #include "programs/qp/backends.hpp"
+#include "programs/qp/far_answers.hpp"
 #include "programs/qp/linear.hpp"
 
 namespace carom {
@@ -39,40 +37,6 @@ void require_shapes(const QpBatch& batch) {
   }
   require::between("rows with cone rows", batch.rows + cone_rows, 0, kMaxQpRows);
   arrays::require_sizes(batch, batch);
-}
-
-/// x'P x / 2 + q'x, whose terms cancel where x lies far along P's null space: once more in twice
-/// the precision where rounding may be more than kLost of it. As P is semidefinite, its diagonal
-/// bounds all terms.
-void restate_objectives(const QpBatch& batch, QpResult& result, int threads) {
-  constexpr double kLost = 1e-10;
-  constexpr std::int64_t kGrain = 256;
-  if (result.objective.space() != MemorySpace::host || batch.hessian.space() != MemorySpace::host) {
-    return;
-  }
-  const std::int64_t n = batch.variables;
-  const auto restate = [&](std::int64_t p) {
-    const Status status = result.status.data()[p];
-    if (status != Status::solved && status != Status::inaccurate) return;
-    const double* P = batch.hessian.data() + p * n * n;
-    const double* q = batch.vector.data() + p * n;
-    const double* x = result.solution.data() + p * n;
-    double& objective = result.objective.data()[p];
-    double diagonal = 0.0;
-    for (std::int64_t j = 0; j < n; ++j) diagonal += x[j] * x[j] * P[j * n + j];
-    const double rounding = static_cast<double>(n * (n + 4)) * 0x1p-53 * diagonal;
-    if (!(rounding > kLost * std::fabs(objective))) return;
-    kernels::Doubled sum(0.0);
-    for (std::int64_t j = 0; j < n; ++j) {
-      kernels::Doubled bent = kernels::product_of(0.5 * P[j * n + j], x[j]) + q[j];
-      for (std::int64_t k = 0; k < j; ++k) bent += kernels::product_of(P[j * n + k], x[k]);
-      sum += bent * x[j];
-    }
-    if (std::isfinite(sum.hi)) objective = sum.hi;
-  };
-  parallel_for(batch.problems, kGrain, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) restate(p);
-  });
 }
 
 }  // namespace
@@ -110,7 +74,7 @@ QpResult solve_qp(const QpBatch& batch, const QpSettings& settings, Backend back
   const WorkspaceLease lease(workspace);
   const auto solve = [&](const QpBatch& part, const QpWarmStart& guess) {
     QpResult result = entries<QpEntries>(chosen).solve(part, settings, guess, lease.state());
-    restate_objectives(part, result, settings.threads);
+    judge_far_answers(part, result, settings.threads);
     return result;
   };
   if (chosen == Backend::cpu && settings.method == QpMethod::automatic &&

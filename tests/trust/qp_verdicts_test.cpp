@@ -407,6 +407,31 @@ TEST(Noise, OfRowsThatCancelAmongThemselvesIsNoProof) {
   }
 }
 
+// P is of rank 1 but for noise of 1e-14: along (1, -2, 0) x would be 8e13, where the terms of x'P x
+// hide q'x. Multipliers in doubles that prove an objective exist for no such x.
+TEST(Noise, OfCurvatureThatHidesTheCostIsNoSolution) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  QpBatch batch;
+  batch.problems = 1;
+  batch.variables = 3;
+  batch.rows = 3;
+  batch.hessian = Buffer<double>::from({4.000000000000017, 1.9999999999999916, -1.9999999999999916,
+                                        1.9999999999999916, 1.0000000000000167, -0.9999999999999917,
+                                        -1.9999999999999916, -0.9999999999999917, 1.0});
+  batch.vector = Buffer<double>::from({0.0, 2.0, 1.0});
+  batch.matrix = Buffer<double>::from({-4.914727966571977e-15, 0.9999999999999951,
+                                       -4.914727966571977e-15, -0.06250000000000015,
+                                       0.031249999999999847, 0.03125, -1.1998847574638616e-18,
+                                       0.0004882812500000012, -1.1998847574638616e-18});
+  batch.lower = Buffer<double>::from({2.99999999999917, -kInfinity, 0.0});
+  batch.upper = Buffer<double>::from({3.0, -0.0625, kInfinity});
+  const QpResult found = solve_qp(batch);
+  EXPECT_EQ(to_string(found.status.host()[0]), "inaccurate");
+  batch.vector = Buffer<double>::from({4.0, 2.0, -2.0});  // along P's range: no x is far away
+  batch.upper.data()[1] = kInfinity;
+  EXPECT_EQ(to_string(solve_qp(batch).status.host()[0]), "solved");
+}
+
 // Two of those, which have no x at all by 1 in 3e8: no other verdict is one.
 TEST(NearlyParallel, RowsWithoutAPointAreNotMet) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
