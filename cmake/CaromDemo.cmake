@@ -11,7 +11,7 @@ set(carom_demo_leaves_out
   "src/api/(affine|boxed|c_interface|coulomb|derivative|lcp|lp|motion|qp|sdp|solver|stability)"
   "src/cli/(bench|completion|judge_(boxed|cases|contacts|linear|quadratic|tree)|man|models|motion|option_table|rerun|solve|stability|validate|verify)"
   "src/compliant/(elements_)?programme"
-  "src/cpu/(compliant/.*derivative|motion|programs|stability)"
+  "src/cpu/((compliant|impact)/.*derivative|motion|programs|stability)"
   "src/cpu/simd/(compliant/(step|world)_|impact/(any_)?events|motion|programs)"
   "src/cuda/(impact/(follow|inelastic)|motion|programs|stability)"
   "src/enclosure"
