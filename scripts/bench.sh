@@ -67,11 +67,8 @@ install_python_peers() {
 install_missing
 command -v python3 >/dev/null || die "python3 is missing: it prints the tables"
 install_peers
-# Without a GPU the CUDA backend would be compiled for nothing.
-cuda=OFF
-if has_gpu; then cuda=AUTO; fi
 find_cuda_compiler
-configure -DCAROM_CUDA=$cuda -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
+configure "-DCAROM_CUDA=$(cuda_if_gpu)" -DCAROM_BUILD_BENCHMARKS=ON -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF \
   -DCAROM_BUILD_CLI=OFF
 say_cuda_compiler
 if [ -n "$classes" ]; then

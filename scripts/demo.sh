@@ -9,11 +9,8 @@ build=${CAROM_BUILD_DIR:-$root/build-demo}
 models="rocking_block compass_gait box_wall ramone disk_stack"
 out=$root/out
 
-# Without a GPU the CUDA backend would be compiled for nothing.
-cuda=OFF
-if has_gpu; then cuda=AUTO; fi
 # Builds only what it runs: docs/explanation/decisions/0011-build-time.md.
-prepare -DCAROM_DEMO=ON -DCAROM_CUDA=$cuda -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON \
+prepare -DCAROM_DEMO=ON "-DCAROM_CUDA=$(cuda_if_gpu)" -DCAROM_NATIVE_ONLY=ON -DCAROM_REFERENCE=OFF -DCAROM_UNITY=ON \
   -DCAROM_BUILD_TESTS=OFF -DCAROM_BUILD_EXAMPLES=OFF
 build_targets "Building what the demo shows" carom_command
 carom=$build/bin/carom

@@ -94,6 +94,8 @@ install_missing() {
 }
 
 has_gpu() { [ -e /dev/nvidiactl ] || command -v nvidia-smi >/dev/null; }
+# For CAROM_CUDA: without a GPU the CUDA backend would be compiled for nothing.
+cuda_if_gpu() { if has_gpu; then echo AUTO; else echo OFF; fi; }
 
 # An nvcc outside PATH, where NVIDIA's packages put it, counts as present.
 find_cuda_compiler() {

@@ -4,21 +4,11 @@
 
 #include "core/arrays.hpp"
 #include "core/require.hpp"
+#include "equilibrium/centres.hpp"
 #include "equilibrium/planar_margin_derivative.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom {
-
-namespace {
-
-void check_centres(const PostureBatch& batch, std::span<const double> centre_of_mass) {
-  const auto dimension = static_cast<std::size_t>(batch.dimension);
-  require::size("centre_of_mass", centre_of_mass.size(),
-                dimension * static_cast<std::size_t>(batch.problems));
-  require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), batch.dimension);
-}
-
-}  // namespace
 
 MarginGradient differentiate_margins(const PostureBatch& batch,
                                      std::span<const double> centre_of_mass,
@@ -45,8 +35,8 @@ MarginGradient differentiate_planar_margins(const PostureBatch& batch,
                                             const MarginWanted& wanted) {
   derivative.validate();
   require::reachable(Backend::cpu, arrays::common_space("posture batch", batch));
-  const PlanarResult strips = planar_equilibrium(batch, settings, Backend::cpu);
   check_centres(batch, centre_of_mass);
+  const PlanarResult strips = planar_equilibrium(batch, settings, Backend::cpu);
   return planar_margin_gradients(batch, strips, centre_of_mass, derivative, wanted);
 }
 

@@ -1,7 +1,7 @@
 #include <carom/equilibrium_membership.hpp>
 
-#include "core/require.hpp"
 #include "core/workspace.hpp"
+#include "equilibrium/centres.hpp"
 #include "equilibrium/spatial_backends.hpp"
 
 namespace carom {
@@ -11,9 +11,7 @@ std::vector<Membership> probe_membership(const PostureBatch& batch,
                                          const SpatialSettings& settings, Workspace* workspace) {
   settings.validate();
   check_spatial(batch, Backend::cpu);
-  const auto problems = static_cast<std::size_t>(batch.problems);
-  require::size("centre_of_mass", centre_of_mass.size(), 3 * problems);
-  require::finite("centre_of_mass", centre_of_mass.data(), centre_of_mass.size(), 3);
+  check_centres(batch, centre_of_mass);
   const WorkspaceLease lease(workspace);
   return cpu::probe_membership(batch, centre_of_mass, settings.decided(), lease.state());
 }

@@ -104,7 +104,7 @@ class StepEnumeration {
   [[nodiscard]] int modes(int contact) const { return static_cast<int>(modes_[contact].size()); }
   [[nodiscard]] const Mode& mode(int contact, int index) const { return modes_[contact][index]; }
   [[nodiscard]] int slot(int contact, int index) const { return first_[contact] + index; }
-  // Whether velocities of these bounds can meet what a contact's mode asks of its own.
+  // Whether a contact velocity between these bounds can fulfil the conditions of the mode.
   [[nodiscard]] bool possible(int contact, const Mode& mode, const Vector& low,
                               const Vector& high) const;
   void narrow();

@@ -72,7 +72,7 @@ struct ImpactGradientArrays : DerivativeReportArrays<Array> {
   Array<double> friction;          ///< [problems, m]; empty where not wanted
   Array<double> velocity;          ///< [problems, nv]
   Array<double> step_size;         ///< [problems]: in h, which the others hold
-  Array<double> sample_velocity;   ///< of each sample alone, [problems, count, nv]
+  Array<double> sample_velocity;   ///< one gradient a sample, [problems, count, nv]
   Array<double> sample_friction;   ///< [problems, count, m]; empty where not wanted
 
   template <class Visit, class... Tables>
