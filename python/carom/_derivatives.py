@@ -128,8 +128,23 @@ class ImpactTangent(Derivative):
 class MarginGradient(Derivative):
     """Gradients of a loss in what the margins of n postures depend on: position and normal (n, k, d), friction (n, k),
     wrench (n, 3 or 6), centre_of_mass (n, d), of planar patches length (n, k); None if not in wrt. normal is orthogonal to
-    the normals. value (n): the margin, to the last digits. reach is NaN. jvp is not offered: gradient times
-    direction is the directional derivative where the status is smooth."""
+    the normals. value (n): the margin, to the last digits. reach is NaN."""
+
+
+@result
+class MarginTangent(Derivative):
+    """Directional derivatives rate (n) of the margins of n postures; NaN where the status is not smooth. value (n) and
+    reach as in MarginGradient."""
+
+    rate: np.ndarray
+    value: np.ndarray
+    status: np.ndarray
+    residual: np.ndarray
+    margin: np.ndarray
+    condition: np.ndarray
+    shift: np.ndarray
+    reach: np.ndarray
+    doubtful: np.ndarray
 
 
 @result
@@ -323,27 +338,47 @@ def run_gradient(
 _OF_MARGINS = ("position", "normal", "friction", "wrench", "centre_of_mass", "length")
 
 
+def _inputs_of(margins: Any) -> tuple[str, ...]:
+    patches = "length" in margins.problem and margins.problem["length"].size > 0
+    return _OF_MARGINS if patches else _OF_MARGINS[:-1]
+
+
+def _slopes(margins: Any, names: list[str], at_kink: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Gradients of all margins, of each in its own posture."""
+    problem = margins.problem
+    arrays = {name: array for name, array in problem.items() if isinstance(array, np.ndarray)}
+    given = _settings(at_kink, settings)
+    found: dict[str, Any] = _core.differentiate_margins(
+        arrays, problem["sizes"], problem["centre_of_mass"], problem["settings"], given, names
+    )
+    return found
+
+
+def margin_tangent(margins: Any, direction: Mapping[str, Any], on_error: str, settings: dict[str, Any]) -> MarginTangent:
+    """Of equilibrium.PlanarMargins and SpatialMargins."""
+    given = cotangents(direction, {name: margins.problem[name].shape for name in _inputs_of(margins)})
+    slopes = _slopes(margins, list(given), "nan", settings)
+    rate = np.zeros(len(margins.status))
+    for name, along in given.items():
+        rate += (slopes[name] * along).reshape(len(rate), -1).sum(axis=1)
+    kept = {name: slopes[name] for name in (*_REPORT, "value")}
+    answer: MarginTangent = _judged(MarginTangent(rate=rate, **kept), "mean", on_error)
+    return answer
+
+
 def margin_gradient(
     margins: Any, loss: Any, of: str, wrt: Any, at_kink: str, not_solved: str, on_error: str,
     settings: dict[str, Any],
 ) -> MarginGradient:  # fmt: skip
     """Of equilibrium.PlanarMargins and SpatialMargins."""
-    problem = margins.problem
-    patches = "length" in problem and problem["length"].size > 0
-    names = wanted(wrt, _OF_MARGINS if patches else _OF_MARGINS[:-1])
+    names = wanted(wrt, _inputs_of(margins))
     count = len(margins.status)
     along = from_any(of, loss)
     if along.shape not in ((), (count,)):
         raise refuse(of, f"of shape {along.shape}", f"must be ({count},)")
     if not np.isfinite(along).all():
         raise refuse(of, str(along.ravel()[~np.isfinite(along.ravel())][0]), "must be finite")
-    answer = zeroed(
-        _core.differentiate_margins(
-            {name: array for name, array in problem.items() if isinstance(array, np.ndarray)},
-            problem["sizes"], problem["centre_of_mass"], problem["settings"], _settings(at_kink, settings), names,
-        ),
-        not_solved,
-    )  # fmt: skip
+    answer = zeroed(_slopes(margins, names, at_kink, settings), not_solved)
     along = np.broadcast_to(along, (count,))
     for name in _OF_MARGINS:
         if name not in names:

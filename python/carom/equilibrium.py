@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Batch, from_any, refuse
-from ._derivatives import SETTINGS, MarginGradient, margin_gradient
+from ._derivatives import SETTINGS, MarginGradient, MarginTangent, margin_gradient, margin_tangent
 from ._results import Batched, Result, Status, checked, result
 from ._settings import in_words, takes_arrays, takes_settings
 from .problems import BuiltIn, built_in, columns
@@ -197,6 +197,18 @@ class PlanarMargins(Batched):
         SpatialMargins.vjp."""
         return margin_gradient(self, distance, "distance", wrt, at_kink, not_solved, on_error, settings)
 
+    @takes_settings(SETTINGS, without=("at_kink", "radius", "reach"))
+    def jvp(
+        self, *, position: Any = None, normal: Any = None, friction: Any = None, wrench: Any = None,
+        centre_of_mass: Any = None, length: Any = None, on_error: str = "status", **settings: Any,
+    ) -> MarginTangent:  # fmt: skip
+        """How the distances change along a direction of the postures: SpatialMargins.jvp."""
+        direction = {
+            "position": position, "normal": normal, "friction": friction, "wrench": wrench,
+            "centre_of_mass": centre_of_mass, "length": length,
+        }  # fmt: skip
+        return margin_tangent(self, direction, on_error, settings)
+
 
 @result
 class SpatialMargins(Batched):
@@ -225,6 +237,20 @@ class SpatialMargins(Batched):
         at_kink: "mean", "held" and "free" give the gradient by one of the sides; "nan"; or "raise". Otherwise as
         LcpResult.vjp. Errors: InvalidInput for cones that are not exact, and as there."""
         return margin_gradient(self, margin, "margin", wrt, at_kink, not_solved, on_error, settings)
+
+    @takes_settings(SETTINGS, without=("at_kink", "radius", "reach"))
+    def jvp(
+        self, *, position: Any = None, normal: Any = None, friction: Any = None, wrench: Any = None,
+        centre_of_mass: Any = None, on_error: str = "status", **settings: Any,
+    ) -> MarginTangent:  # fmt: skip
+        """How the margins change along a direction of the postures, arrays of their shapes or of one posture's. The
+        status is that of the inputs given; where it is kink, the rate is NaN. Only the part of a change of normals counts
+        that turns them. Errors: InvalidInput as vjp."""
+        direction = {
+            "position": position, "normal": normal, "friction": friction, "wrench": wrench,
+            "centre_of_mass": centre_of_mass,
+        }  # fmt: skip
+        return margin_tangent(self, direction, on_error, settings)
 
 
 @result

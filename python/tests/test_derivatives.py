@@ -653,6 +653,26 @@ def test_margins_say_where_they_have_no_gradient():
         polygons.vjp()
 
 
+def test_margins_move_along_a_direction():
+    found = carom.equilibrium.margins(_table(), com=[0.6, 0.2, 0.8])
+    slope = found.vjp()
+    random = np.random.default_rng(5)
+    along = {name: random.normal(size=getattr(slope, name).shape) for name in ("position", "friction", "wrench", "centre_of_mass")}
+    moved = found.jvp(**along)
+    expected = sum(np.sum(getattr(slope, name) * value) for name, value in along.items())
+    np.testing.assert_allclose(moved.rate, [expected], rtol=1e-13)
+    assert moved.words() == ["smooth"] and moved.value == slope.value
+    between = carom.equilibrium.margins(_table(), com=[0.3, 0.0, 0.5]).jvp(centre_of_mass=[1.0, 0.0, 0.0])
+    assert between.words() == ["kink"] and np.isnan(between.rate).all()
+    feet, up, mu = [[[-1.0, 0.0], [1.0, 0.0]]], [[[0.0, 1.0]] * 2], [[0.5] * 2]
+    planar = carom.equilibrium.margins(feet, up, mu, length=[[0.0, 0.5]], com=[1.2, 0.8])
+    assert planar.jvp(length=[[0.0, 3.0]], centre_of_mass=[[0.5, 7.0]]).rate == pytest.approx([2.5], abs=1e-14)
+    with pytest.raises(carom.InvalidInput, match="friction is of shape"):
+        planar.jvp(friction=[1.0])
+    with pytest.raises(carom.InvalidInput, match="left out"):
+        planar.jvp()
+
+
 def test_planar_margins_move_the_nearer_foot():
     feet, up, mu = [[[-1.0, 0.0], [1.0, 0.0]]], [[[0.0, 1.0]] * 2], [[0.5] * 2]
     slope = carom.equilibrium.margins(feet, up, mu, com=[0.4, 0.8]).vjp(distance=2.0)
