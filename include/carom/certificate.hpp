@@ -12,8 +12,9 @@
 /// checked by it, in double, for any precision of the solver.
 namespace carom::certificate {
 
-/// Scales below this are treated as this: a relative residual never divides by zero.
-inline constexpr double kTiny = 1e-300;
+/// The least number with all its digits. Scales below it are treated as it: a relative residual
+/// never divides by zero.
+inline constexpr double kTiny = 0x1p-1022;
 
 /// NaN-proof test of a residual: false for NaN.
 CAROM_INLINE bool within(double residual, double tolerance) { return residual <= tolerance; }

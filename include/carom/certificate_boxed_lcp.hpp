@@ -47,8 +47,8 @@ CAROM_HOST_DEVICE constexpr long boxed_lcp_judge_workspace(int n) {
 /// The natural map z - mid(lo, hi, z - w), row by row: outside of the box infinity; at lo_i what
 /// w_i is below zero, at hi_i above, |w_i| between; "at" means equal in bits. What exceeds the
 /// rounding of the row's sum counts over the row's datum, as LcpJudge has it: q_i and the terms
-/// that it, a given bound or another row explains. Where z_i is so near to a bound that no row
-/// feels the difference, that counts instead.
+/// that it, a given bound or another row explains. Where w_i is little beside its terms, and z_i
+/// so near to a bound that no row feels the difference, that counts instead.
 template <class Lanes>
 class BoxedLcpJudgeOf {
  public:
@@ -90,7 +90,8 @@ class BoxedLcpJudgeOf {
         const double room = at_.value[i] > 0.0 ? z[i] - at_.low[i] : at_.high[i] - z[i];
         // another end of its box is not near, whatever rows of rounding errors feel
         const bool far = problem_.index(i) < 0 && room > kOfBox * (at_.high[i] - at_.low[i]);
-        if (room < kernels::kInfinity && at_.known[i] > 0.0 && !far) {
+        const bool visible = magnitude(at_.value[i]) > kVisible * (at_.size[i] + own(i));
+        if (room < kernels::kInfinity && at_.known[i] > 0.0 && !far && !visible) {
           share = kernels::smaller(share, at_.known[i] * room);
         }
       }
@@ -104,6 +105,7 @@ class BoxedLcpJudgeOf {
 
  private:
   static constexpr double kOfBox = 1e-9;
+  static constexpr double kVisible = 1e-8;  // of the terms of w_i
 
   CAROM_INLINE double entry(int i, int j) const {
     return problem_.matrix[static_cast<long>(i) * n_ + j];

@@ -33,26 +33,12 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   }
 
   /// The largest of primal_residual; of the multipliers (y_i, and d = c - A'y) that press against
-  /// absent bounds, over the data of the columns that feel them; and of the multipliers times the
-  /// distance to the bound that they press against, both relative.
+  /// absent bounds, over the data of the columns that feel them; of the multipliers times the
+  /// distance to the bound that they press against, both relative; and of what c'x and the dual
+  /// bound differ by, where their largest term shows it.
   CAROM_CALL double residual(const double* x, const double* y) {
-    Base::load_point(x);
-    Base::explain_point(true);
-    Base::combine_columns(at().cost, y);
-    Base::explain_prices(true);
-    double worst = judge();
-    widened_ = !(worst <= kHidden);
-    if (worst <= kClose) return worst;
-    widen();
-    worst = judge();
-    if (worst <= kHidden) return worst;
-    Base::sharpen_point();
-    Base::combine_columns_sharply(at().cost, y);
-    return sharply(worst, [&] {
-      Base::explain_point(true);
-      Base::explain_prices(true);
-      return judge();
-    });
+    const double worst = residual_of_conditions(x, y);
+    return worst < kernels::kInfinity ? larger(worst, objectives_apart(y)) : worst;
   }
 
   /// Whether the latest residual leans on units that single rows and bounds take from others: then
@@ -135,9 +121,10 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
   }
 
   /// Whether c'x falls along r without end, by more than 2^10 roundings of the terms of c'r: no
-  /// column moves against a bound that is there, and a row only by what the rounding of r leaves:
-  /// the residual is the largest share of its terms that it moves then, infinity where r proves
-  /// nothing. A proof together with a point that primal_residual accepts.
+  /// column moves against a bound that is there, and a row only by what the rounding of r leaves,
+  /// and by less where the terms of c'r nearly cancel: the residual is the largest share of its
+  /// terms that it moves then, infinity where r proves nothing. A proof together with a point that
+  /// primal_residual accepts.
   CAROM_CALL double ray_residual(const double* ray) {
     Base::load_point(ray);
     Base::sharpen_point();
@@ -149,6 +136,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
     const double terms = kernels::sum_of_all(
         lanes_, np(), [&](auto number, int j) { return magnitude(change(number, j)); });
     if (!(fall > clear_of_rounding(np()) * terms)) return kernels::kInfinity;
+    const double standing = kernels::smaller(row_rounding_, kOfMargin * fall / terms);
     return kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
       using V = decltype(number);
       const V step = kernels::load<V>(at().point + j);
@@ -157,16 +145,72 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
       const V size = kernels::load<V>(at().point_size + j);
       const V against = select(magnitude(bound) < V(kernels::kInfinity), magnitude(step), V(0.0));
       const V share = against / select(size > V(kTiny), size, V(kTiny));
-      const V most(j < np() ? 0.0 : row_rounding_);
+      const V most(j < np() ? 0.0 : standing);
       return select(share <= most, share, V(kernels::kInfinity)) + V(0.0) * step;
     });
   }
 
  private:
   static constexpr double kClose = 1e-13;
+  static constexpr double kVisible = 1e-8;   // of the largest term of a sum that is zero
+  static constexpr double kOfMargin = 1e-6;  // of a proof's margin: what its zeros may be
   static constexpr double kSharp = 0x1p-90;  // rounding of sums in twice the precision
 
   bool widened_ = false;
+
+  CAROM_CALL double residual_of_conditions(const double* x, const double* y) {
+    Base::load_point(x);
+    Base::explain_point(true);
+    Base::combine_columns(at().cost, y);
+    Base::explain_prices(true);
+    double worst = judge();
+    widened_ = !(worst <= kHidden);
+    if (worst <= kClose) return worst;
+    widen();
+    worst = judge();
+    if (worst <= kHidden) return worst;
+    Base::sharpen_point();
+    Base::combine_columns_sharply(at().cost, y);
+    return sharply(worst, [&] {
+      Base::explain_point(true);
+      Base::explain_prices(true);
+      return judge();
+    });
+  }
+
+  /// After the conditions of x and y: by how much of their largest term c'x and the dual bound
+  /// differ, 0 where the rounding that the conditions forgive is not worth a visible part of it.
+  CAROM_CALL double objectives_apart(const double* y) {
+    const auto worth = [&](auto number, int j) {
+      using V = decltype(number);
+      const V price = kernels::load<V>(at().price + j);
+      return price * finite(pressed(price, j));
+    };
+    const double pays = kernels::largest_packed(
+        lanes_, total(), [&](auto number, int j) { return magnitude(worth(number, j)); });
+    const double costs = kernels::largest_packed(lanes_, np(), [&](auto number, int j) {
+      using V = decltype(number);
+      return magnitude(kernels::load<V>(at().cost + j) * kernels::load<V>(at().point + j));
+    });
+    const double forgiven = kernels::largest_packed(lanes_, total(), [&](auto number, int j) {
+      using V = decltype(number);
+      const V price = magnitude(kernels::load<V>(at().price + j));
+      const V point = magnitude(kernels::load<V>(at().point + j));
+      if (j >= np()) return V(row_rounding_) * price * kernels::load<V>(at().point_size + j);
+      return V(column_rounding_) * point * kernels::load<V>(at().price_size + j);
+    });
+    const double most = larger(pays, costs);
+    if (!(forgiven > kVisible * most) || !(most < kernels::kInfinity)) return 0.0;
+    Base::combine_columns_sharply(at().cost, y);
+    double sum = 0.0, rest = 0.0;
+    for (int j = 0; j < total(); ++j) {
+      const double price = at().price[j];
+      if (j < np()) add_product(at().cost[j], at().point[j], sum, rest);
+      add_product(-price, finite(pressed(price, j)), sum, rest);
+    }
+    const double gap = magnitude(sum + rest);
+    return gap > kVisible * most ? gap / most : 0.0;
+  }
 
   /// 2^10 roundings, or twice what a sum of so many products may be off.
   static CAROM_INLINE double clear_of_rounding(int terms) {

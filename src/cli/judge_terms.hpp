@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -41,7 +42,8 @@ inline double largest(const Numbers& values) {
 /// The sum, zero where it is below the rounding of its largest term; infinite where a term is.
 inline double total(const Numbers& terms, double rounding = kRounding) {
   const double sum = exact_sum(terms);
-  return std::isfinite(sum) && std::fabs(sum) <= rounding * largest(terms) ? 0.0 : sum;
+  const double size = std::max(largest(terms), std::numeric_limits<double>::min());
+  return std::isfinite(sum) && std::fabs(sum) <= rounding * size ? 0.0 : sum;
 }
 
 inline double sum_of_magnitudes(Numbers terms) {

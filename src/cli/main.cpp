@@ -86,6 +86,18 @@ std::vector<std::string> spread(std::vector<std::string> words) {
   return words;
 }
 
+// What the parser says, with the command that was meant.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "carom" : "carom " + chosen.front()->get_name();
+  const std::vector<std::string> extra = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extra.empty()) {
+    return fmt::format("{} is not an argument of {}; see {} --help", extra.front(), command,
+                       command);
+  }
+  return fmt::format("{}; see {} --help", error.what(), command);
+}
+
 // words: those of the line, the program's name first.
 int run(std::vector<std::string> words) {
   using namespace carom::cli;
@@ -137,7 +149,7 @@ int run(std::vector<std::string> words) {
           fmt::format("unknown command {}: known are {}", read[1], fmt::join(known, ", ")),
           kBadInput);
     }
-    return complain(fmt::format("{}; see carom --help", error.what()), kBadInput);
+    return complain(complaint(program.app, error), kBadInput);
   }
   return program.chosen();
 }

@@ -509,6 +509,22 @@ TEST(BoxedLcp, UnknownsThatOnlyRoundingFeelsHaveTheirBoundsToo) {
   expect_decided(problem, true);
 }
 
+// Beside row 0's terms the two limits of friction in row 2 are as good as the same; row 2 tells
+// them apart.
+TEST(BoxedLcp, LimitsOfFrictionThatOnlyLargeRowsFeelAreTwo) {
+  constexpr double kSmall = 0x1p-37;
+  Problem problem{Matrix(3, 3), Vector(3),      Vector::Zero(3), Vector::Constant(3, kInfinity),
+                  {-1, -1, 0},  {0.0, 0.0, 0.5}};
+  problem.matrix << 1, -1, kSmall, kSmall, 0, 0, kSmall, -kSmall, 0;
+  problem.vector << 0, -4, -2;
+  const BoxedLcpBatch batch = batch_of({problem});
+  std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(3)));
+  certificate::BoxedLcpJudge judge(data_of(batch), memory.data());
+  const double wrong[] = {0x1p39, 0x1p39 - 2.0, -0x1p38}, right[] = {0x1p39, 0x1p39 + 2.0, 0x1p38};
+  EXPECT_NEAR(judge.residual(wrong), 0.2, 1e-10);
+  EXPECT_LE(judge.residual(right), 1e-15);
+}
+
 TEST(BoxedLcp, WrongAnswersAreSeen) {
   Random random(13);
   std::vector<double> memory(static_cast<std::size_t>(certificate::boxed_lcp_judge_workspace(12)));

@@ -489,5 +489,61 @@ TEST(LpCertificate, RefusesWhatIsWrong) {
   }
 }
 
+/// Entries of rounding errors explain x and y of 1e15 and more: what rows miss by rounding, times
+/// y, is a sixth of the objective.
+TEST(LpCertificate, SeesWhatRoundingIsWorthFarAway) {
+  Lp lp = blank(4, 5);
+  lp.cost = {0.9999999999999997, -2.547492859064962e-15, -32.00000000000001, -2.9999999999999996,
+             0.0};
+  lp.matrix = {0.0,
+               -8.56065309474051e-15,
+               -1.712130618948102e-14,
+               1.999999999999999,
+               -0x1p-11,
+               -2.0,
+               8.0,
+               32.000000000000014,
+               -1.999999999999999,
+               -0x1p-11,
+               -0.125,
+               -1.0000000000000004,
+               -1.999999999999999,
+               -0.125,
+               0.0,
+               -1.999999999999999,
+               7.999999999999991,
+               31.999999999999982,
+               -1.0700816368425638e-15,
+               -0x1p-10};
+  lp.row_lower = {-3.0, -kInfinity, -kInfinity, 1.4865430975183632e-10};
+  lp.row_upper = {-3.0, 5.0, kInfinity, kInfinity};
+  lp.column_lower = {0.0, 0.0, 0.0, -kInfinity, -8192.0};
+  lp.column_upper = {3.0, 0.375, kInfinity, kInfinity, kInfinity};
+  test::LpJudge judge(lp);
+  ASSERT_TRUE(judge.usable());
+  const std::vector<double> x = {3.0, 0.375, 85419819132751.31, 683358553062008.8,
+                                 2.7990366333419894e+18};
+  const std::vector<double> y = {-4127178257871598.5, -4127178257871597.0, 0.0, 4127178257871597.5};
+  EXPECT_NEAR(judge->residual(x.data(), y.data()), 0.16819465634060304, 1e-12);
+  EXPECT_NE(solve_lp(batch_of({lp}), {}, Backend::cpu).status.host()[0], Status::solved);
+}
+
+/// The objective falls by what is left of terms that cancel: a row that has to stand still must do
+/// so much more closely.
+TEST(LpCertificate, RowsStandStillBesideASlightFall) {
+  Lp lp = blank(1, 3);
+  lp.cost = {1, -1, 0};
+  lp.matrix = {1, 1, -1};
+  lp.row_upper = {5};
+  lp.column_lower.assign(3, -kInfinity);
+  test::LpJudge judge(lp);
+  ASSERT_TRUE(judge.usable());
+  const double more = 0x1p-40;
+  const std::vector<double> right = {1, 1 + more, 2 + more};
+  EXPECT_EQ(judge->ray_residual(right.data()), 0.0);
+  const std::vector<double> wrong = {1, 1 + more, 2 + more - 0x1p-51};
+  EXPECT_EQ(judge->ray_residual(wrong.data()), kInfinity);
+}
+
 }  // namespace
 }  // namespace carom

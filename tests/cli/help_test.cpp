@@ -55,6 +55,9 @@ TEST(Help, NoCommandAndUnknownCommandAreRefused) {
   const std::string unknown = carom({"juggle"}).err;
   EXPECT_NE(unknown.find("unknown command juggle: known are info, models"), std::string::npos)
       << unknown;
+  EXPECT_EQ(carom({"impact", "rocking_block", "--stride", "0.1"}).err,
+            "carom: --stride is not an argument of carom impact; see carom impact --help\n");
+  EXPECT_EQ(carom({"impact"}).err, "carom: target is required; see carom impact --help\n");
   // An example of a number is given only if it would be accepted.
   const std::string contact = carom({"stability", "figure2", "--impact", "3:0,0,0"}).err;
   EXPECT_NE(contact.find("from 1 to 2\n"), std::string::npos) << contact;
