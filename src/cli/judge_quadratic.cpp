@@ -37,6 +37,14 @@ class QuadraticJudge {
   }
 
  private:
+  /// (P x + q + A'y)_j, with the rounding of its products.
+  [[nodiscard]] double slope(std::size_t j, const Numbers& x, const Numbers& y) const {
+    Numbers terms{qp_.vector[j]};
+    for (std::size_t k = 0; k < n_; ++k) append_product(terms, p_.at(j, k), x[k]);
+    for (std::size_t i = 0; i < m_; ++i) append_product(terms, a_.at(i, j), y[i]);
+    return exact_sum(terms);
+  }
+
   void solved() {
     const Numbers& x = given_.take("x", n_);
     Numbers y = given_.take(cones_ ? "cone_dual" : "dual", m_);
@@ -54,7 +62,7 @@ class QuadraticJudge {
       if (const double rest = total(gradient); rest != 0.0) {
         refute("entry {} of P x + q + A'y is {}: must be 0", j, rest);
       }
-      left = std::max(left, std::fabs(x[j] * exact_sum(gradient)));
+      left = std::max(left, std::fabs(x[j] * slope(j, x, y)));
     }
     const double objective = std::max(largest(bends), largest(given));
     if (cones_) y = visible(y, slopes);
