@@ -205,6 +205,83 @@ TEST(Sdp, LeastEigenvalueByHand) {
   EXPECT_NEAR(r.x[1], -0.5, 1e-6);
 }
 
+/// min m_1 over moments m of a measure on {x >= 0, x^2 >= 1}, relaxed to matrices of order k + 1:
+/// M(m), M(x m), M((x^2 - 1) m). The bound is 0 for every k: any x - l = s_0 + x s_1 + (x^2 - 1)
+/// s_2 of sums of squares has s_2 = 0 and constants s_0 = -l, s_1 = 1, because highest powers
+/// cannot cancel. With the least error in the data it is 1 (Waki, Nakata, Muramatsu 2012).
+SdpProblem moments_beyond_one(int k) {
+  SdpProblem problem;
+  problem.blocks = {k + 1, k, k};
+  const auto append = [](std::vector<double>& matrix, int n, auto&& entry) {
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) matrix.push_back(entry(i + j));
+    }
+  };
+  for (int moment = 0; moment <= 2 * k; ++moment) {
+    std::vector<double> matrix;
+    const double sign = moment == 0 ? 1.0 : -1.0;
+    const auto is = [moment](int power) { return power == moment ? 1.0 : 0.0; };
+    append(matrix, k + 1, [&](int power) { return sign * is(power); });
+    append(matrix, k, [&](int power) { return sign * is(power + 1); });
+    append(matrix, k, [&](int power) { return sign * (is(power + 2) - is(power)); });
+    if (moment == 0) {
+      problem.constant = matrix;
+    } else {
+      problem.coefficients.insert(problem.coefficients.end(), matrix.begin(), matrix.end());
+      problem.objective.push_back(moment == 1 ? -1.0 : 0.0);
+    }
+  }
+  return problem;
+}
+
+TEST(Sdp, OptimaOfRelaxationsThatErrorsOfTheDataMove) {
+  const SdpResult first = solve_sdp(moments_beyond_one(1));
+  EXPECT_EQ(first.status, Status::solved);
+  EXPECT_NEAR(first.objective, 0.0, 1e-8);
+  for (int k = 2; k <= 9; ++k) {
+    const SdpResult r = solve_sdp(moments_beyond_one(k));
+    EXPECT_TRUE(r.status != Status::solved || std::fabs(r.objective) <= 1e-6)
+        << k << ": " << r.objective;
+    EXPECT_NE(r.status, Status::infeasible) << k;
+    EXPECT_NE(r.status, Status::unbounded) << k;
+  }
+}
+
+TEST(Sdp, UnboundedAlongCombinationsThatNoMatrixFeels) {
+  for (const auto& [factors, objective] :
+       std::vector<std::pair<std::vector<double>, std::vector<double>>>{
+           {{1.0, 1.0}, {1.0, -1.0}},
+           {{1.0, 0.0}, {1.0, 1.0}},
+           {{1.0, -2.0, 3.0}, {0.0, 0.0, 1.0}},
+           {{0.0}, {2.0}}}) {
+    SdpProblem problem{{2}, objective, {1.0, 0.0, 0.0, 1.0}, {}};
+    for (const double f : factors) {
+      problem.coefficients.insert(problem.coefficients.end(), {f, 0.5 * f, 0.5 * f, f});
+    }
+    const SdpResult r = solve_sdp(problem);
+    ASSERT_EQ(r.status, Status::unbounded);
+    double rise = 0.0, felt = 0.0, at = 0.0;
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      rise += objective[i] * r.ray[i];
+      felt += factors[i] * r.ray[i];
+      at += factors[i] * r.y[i];
+    }
+    EXPECT_NEAR(rise, 1.0, 1e-12);
+    EXPECT_NEAR(felt, 0.0, 1e-11);
+    EXPECT_LE(1.5 * at, 1.0 + 1e-8);  // the eigenvalues 1 - 1.5 at and 1 - 0.5 at
+    EXPECT_LE(0.5 * at, 1.0 + 1e-8);
+    const bool is_free = factors == std::vector<double>{0.0};
+    problem.constant = {-1.0, 0.0, 0.0, 1.0};  // the first entry needs at <= -1
+    problem.coefficients.clear();
+    for (const double f : factors) {
+      problem.coefficients.insert(problem.coefficients.end(), {f, 0.0, 0.0, -f});
+    }
+    EXPECT_EQ(solve_sdp(problem).status, is_free ? Status::infeasible : Status::unbounded);
+    problem.constant = {-2.0, 0.0, 0.0, 1.0};
+    EXPECT_EQ(solve_sdp(problem).status, Status::infeasible);
+  }
+}
+
 TEST(Sdp, RefusesByName) {
   SdpProblem p;
   p.blocks = {2};

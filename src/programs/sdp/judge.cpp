@@ -1,9 +1,12 @@
 #include "programs/sdp/judge.hpp"
 
+#include <optional>
+
 #include "programs/sdp/blocks.hpp"
 #include "programs/sdp/proofs.hpp"
 #include "programs/sdp/scaling.hpp"
 #include "programs/sdp/solver.hpp"
+#include "programs/sdp/zero_rows.hpp"
 
 namespace carom::sdp {
 
@@ -18,6 +21,7 @@ constexpr double kMostWork = 4e6;  ///< that is done again with more digits
 constexpr double kLargestAnswer = 2e4;
 constexpr double kLargestOnBoundary = 1e3;  ///< of the point and the ray of a proof
 constexpr double kLoosest = 0.1;            ///< by constants, where control has more
+constexpr double kSameOptimum = 1e-5;       ///< without rows that are zero in every X, relative
 constexpr double kLooseAnswer = 1e-3;       ///< that size squared times the residual, at most
 
 /// What the rounding of a sum of products can be: where multipliers have no bound they grow until
@@ -77,9 +81,40 @@ bool is_inside(const BlockForm& form, const SdpResult& result) {
   return is_clear(result.y, true) && is_clear(result.ray, false);
 }
 
-}  // namespace
+/// Where a combination of the A_i is zero and b'y rises along it: unbounded if some y is feasible.
+std::optional<SdpResult> free_direction(const SdpProblem& problem, const SdpSettings& settings) {
+  auto ascent = free_ascent(BlockForm(problem));
+  if (!ascent) return {};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const BlockForm form(problem);
+  SdpProblem feasibility{problem.blocks, {}, problem.constant, {}};
+  for (const std::size_t i : ascent->independent) {
+    const double* a = form.coefficient(i);
+    feasibility.coefficients.insert(feasibility.coefficients.end(), a, a + form.size());
+    feasibility.objective.push_back(0.0);
+  }
+  SdpResult found;
+  if (!ascent->independent.empty()) found = solve(feasibility, settings);
+  if (found.status == Status::infeasible) {
+    found.y.assign(form.variables(), nan);
+    return found;
+  }
+  Numbers y(form.variables(), 0.0);
+  for (std::size_t k = 0; k < found.y.size(); ++k) y[ascent->independent[k]] = found.y[k];
+  const double off =
+      -form.least_eigenvalue(form.slack(y, true)) / (1.0 + largest(problem.constant));
+  if (!(off <= settings.tolerance && largest(y) <= kLargestOnBoundary)) return {};
+  found.status = Status::unbounded;
+  found.residual = std::max({ascent->d.residual, off, 0.0});
+  found.y = std::move(y);
+  found.ray = std::move(ascent->d.numbers);
+  found.x.assign(form.size(), nan);
+  found.objective = std::numeric_limits<double>::infinity();
+  found.dual = nan;
+  return found;
+}
 
-SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, bool keep) {
+SdpResult best_of(const SdpProblem& problem, const SdpSettings& settings, bool keep) {
   const Scaled scaled(problem, SdpUnits::rows), balanced(problem, SdpUnits::rows_and_constants),
       by_blocks(problem, SdpUnits::blocks);
   SdpSettings finer = settings;  // whose own measure may differ from the given one's
@@ -120,6 +155,11 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
       continue;
     }
     // The method was at its end.
+    if (attempt == 0 && !keep) {
+      if (auto found = free_direction(scaled.problem(), finer)) {
+        return scaled.original(std::move(*found));
+      }
+    }
     if (keep || attempt == 2 || (attempt == 1 && work_of(problem) > kMostWork)) break;
     ++attempt;
     finer.tolerance = first_tolerance;
@@ -130,6 +170,24 @@ SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, b
     std::fill(best.y.begin(), best.y.end(), nan);
     std::fill(best.x.begin(), best.x.end(), nan);
     best.objective = best.dual = nan;
+  }
+  return best;
+}
+
+}  // namespace
+
+SdpResult solve_judged(const SdpProblem& problem, const SdpSettings& settings, bool keep) {
+  SdpResult best = best_of(problem, settings, keep);
+  if (keep || best.status != Status::solved) return best;
+  // The least error in rows of X that are zero can move the optimum far.
+  const auto reduced = without_zero_rows(problem);
+  if (!reduced) return best;
+  const SdpResult other = best_of(*reduced, settings, false);
+  const bool known = other.status == Status::solved || other.status == Status::inaccurate;
+  const double apart = std::fabs(other.objective - best.objective);
+  if (other.status == Status::unbounded || other.status == Status::infeasible ||
+      (known && apart > kSameOptimum * (1.0 + std::fabs(best.objective)))) {
+    best.status = Status::inaccurate;
   }
   return best;
 }

@@ -10,6 +10,8 @@ constexpr int kRefinements = 3;
 /// Entries of a proof on the boundary of the cone, at most. Where there is no proof, only ever
 /// larger matrices come near to one: their size is the inverse of a power of what is left.
 constexpr double kLargest = 1e3;
+constexpr double kDependent = 1e-13;  ///< of |A_i|^2, what is no combination of the others
+constexpr double kFree = 1e-6;        ///< part of b that no matrix explains
 constexpr double kInterior = 1e-8;  ///< least eigenvalue of a proof inside, over its largest entry
 constexpr double kCorrected = 1e-13;  ///< what is left of its equations, likewise
 
@@ -125,6 +127,55 @@ std::optional<Proof> ascent(const BlockForm& form, const Numbers& y, const Numbe
   const bool inside = -residual > kRounding * terms;
   if (!(largest(d) <= (inside ? kOverflowing : kLargest))) return {};
   return Proof{std::move(d), std::max(residual, 0.0)};
+}
+
+std::optional<FreeAscent> free_ascent(const BlockForm& form) {
+  const std::size_t m = form.variables();
+  Numbers units(form.size(), 0.0);
+  for (const Block& block : form.blocks()) {
+    for (int i = 0; i < block.n; ++i) units[block.at + small::place(block.n, i, i)] = 1.0;
+  }
+  // Elimination with diagonal pivots of [<A_i, A_k>, b_i]: what is left of b where nothing is left
+  // of the matrix belongs to an A_i that is a combination of those before.
+  Numbers matrix = form.schur(units, units), right = form.problem().objective, d(m, 0.0);
+  std::vector<std::size_t> pivots, rest(m);
+  for (std::size_t i = 0; i < m; ++i) {
+    rest[i] = i;
+    for (std::size_t k = 0; k < i; ++k) matrix[i * m + k] = matrix[k * m + i];
+  }
+  const auto diagonal = [&](std::size_t i) { return matrix[i * m + i]; };
+  Numbers sizes(m);
+  for (std::size_t i = 0; i < m; ++i) sizes[i] = diagonal(i);
+  while (!rest.empty()) {
+    const auto next = std::max_element(rest.begin(), rest.end(), [&](std::size_t i, std::size_t k) {
+      return diagonal(i) < diagonal(k);
+    });
+    const std::size_t p = *next;
+    if (!(diagonal(p) > kDependent * std::max(sizes[p], largest(sizes)))) break;
+    rest.erase(next);
+    for (const std::size_t i : rest) {
+      const double factor = matrix[i * m + p] / diagonal(p);
+      for (const std::size_t k : rest) matrix[i * m + k] -= factor * matrix[p * m + k];
+      right[i] -= factor * right[p];
+    }
+    pivots.push_back(p);
+  }
+  const auto risen = std::max_element(rest.begin(), rest.end(), [&](std::size_t i, std::size_t k) {
+    return std::fabs(right[i]) < std::fabs(right[k]);
+  });
+  if (risen == rest.end() || !(std::fabs(right[*risen]) > kFree)) return {};
+  d[*risen] = 1.0;
+  for (std::size_t i = pivots.size(); i-- > 0;) {
+    const double* row = &matrix[pivots[i] * m];
+    double sum = row[*risen];
+    for (std::size_t k = i + 1; k < pivots.size(); ++k) sum += row[pivots[k]] * d[pivots[k]];
+    d[pivots[i]] = -sum / row[pivots[i]];
+  }
+  const double gain = product(form.problem().objective.data(), d.data(), m);
+  for (double& v : d) v /= gain;
+  const double residual = largest(form.slack(d, false));
+  if (!(residual <= kExact && largest(d) <= kLargest)) return {};
+  return FreeAscent{{std::move(d), residual}, std::move(pivots)};
 }
 
 }  // namespace carom::sdp

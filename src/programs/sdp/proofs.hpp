@@ -24,4 +24,12 @@ std::optional<Proof> infeasibility(const BlockForm& form, const Numbers& x);
 /// no bound if there is a y at all.
 std::optional<Proof> ascent(const BlockForm& form, const Numbers& y, const Numbers& s_inverse);
 
+struct FreeAscent {
+  Proof d;                               ///< b'd = 1, sum d_i A_i = 0 but for rounding
+  std::vector<std::size_t> independent;  ///< variables whose A_i the others' are combinations of
+};
+
+/// b'y has no bound if there is a y at all.
+std::optional<FreeAscent> free_ascent(const BlockForm& form);
+
 }  // namespace carom::sdp
