@@ -147,6 +147,13 @@ def test_sdps_and_friction():
     endless = carom.solve_sdp(np.eye(2), -np.eye(2)[None], [1.0])
     assert endless.status[0] == Status.unbounded and endless.verify().all()
     assert not tampered(endless, ray=-endless.ray).verify().any()
+    # an error that is small only compared with the largest constant and with the objective
+    apart = carom.solve_sdp([1e6, 1e-3], [[1e6, 0.0], [0.0, 1.0]], [1e6, 1.0], blocks=[1, 1])
+    np.testing.assert_allclose(apart.objective, 1e6, rtol=1e-8)
+    np.testing.assert_allclose(apart.residuals(), apart.residual, rtol=1e-4)
+    assert apart.verify().all() and not tampered(apart, y=apart.y + [0.0, 1e-3]).verify().any()
+    free = carom.solve_sdp(np.eye(2), [np.eye(2), np.eye(2)], [2.0, -1.0])
+    assert free.status[0] == Status.unbounded and free.verify().all()
     w = rng.standard_normal((20, 6, 6))
     held = carom.solve_coulomb(w @ w.transpose(0, 2, 1) + np.eye(6), rng.standard_normal((20, 6)), [0.5, 0.5])
     assert (held.status == Status.solved).all() and held.verify().all()
