@@ -125,7 +125,7 @@ class Batched(Result):
 
     def _refused(self) -> list[int]:
         bad = np.asarray(self.status) == Status.invalid_input
-        return list(map(int, np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))))
+        return list(map(int, np.flatnonzero(bad.any(axis=tuple(range(1, bad.ndim))))))
 
     def reasons(self) -> dict[int, str]:
         """Why problems have the status invalid_input: the first number of each that is refused."""
@@ -138,11 +138,11 @@ class Batched(Result):
                 if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.ndim:
                     continue
                 own = array[0 if len(array) == 1 else p]
-                bound = name.endswith(("lower", "upper"))
-                bad = np.argwhere(np.isnan(own) if bound else ~np.isfinite(own))
+                absent = -np.inf if name.endswith("lower") else np.inf if name.endswith("upper") else None
+                bad = np.argwhere(~np.isfinite(own) if absent is None else ~np.isfinite(own) & (own != absent))
                 if len(bad):
                     place = "][".join(map(str, bad[0]))
-                    rule = "must be a number" if bound else "must be finite"
+                    rule = "must be finite" if absent is None else f"must be finite, or {absent} if there is none"
                     text = f"{name}[{place}] of problem {p} is {own[tuple(bad[0])]}: {rule}"
                     found[p] = argument_words(text, name, self._arguments)
                     break

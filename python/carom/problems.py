@@ -66,7 +66,9 @@ class Problems(Result):
         batch.add("friction", mu, "m")
         batch.add("tangent_jacobian", Jt, "t", "nv")
         m, t = batch.extents["m"], batch.extents["t"]
-        if t not in (m, 2 * m) or (m == 0 and "dimension" not in more):
+        if m == 0 and t == 0 and "dimension" not in more:
+            raise refuse("dimension", "left out", "must be 2 or 3 if there are no contacts")
+        if t not in (m, 2 * m):
             raise refuse("tangent_jacobian", f"{t} rows", f"must have {m} (planar) or {2 * m}", "has")
         more.setdefault("dimension", 2 if t == m else 3)
         arrays: dict[str, Any] = batch.arrays()

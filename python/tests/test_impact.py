@@ -168,6 +168,7 @@ def test_shapes_are_refused_by_name():
         ((M, Jn, Jt, mu[:, :1], v), "friction"),
         ((M, Jn, Jt, mu[:2], v), "friction"),
         ((M, Jn, Jt, mu, v * 1j), "velocity"),
+        ((M, Jn[:, :0], Jt[:, :0], mu[:, :0], v), "dimension"),
     ):
         with pytest.raises(carom.InvalidInput) as refused:
             impact.sample(*changed)

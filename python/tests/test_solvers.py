@@ -215,3 +215,14 @@ def test_a_hessian_that_is_not_symmetric_is_refused():
     rounded = P[0] * np.array([[1.0, 1.0 + 1e-12], [1.0, 1.0]])
     assert carom.solve_qp(rounded, np.ones(2)).status[0] == carom.Status.solved
     assert carom.solve_qp(np.full((2, 2), np.nan), np.ones(2)).status[0] == carom.Status.invalid_input
+
+
+def test_infinite_bounds_on_the_wrong_side_have_a_reason():
+    upward = carom.solve_qp(np.eye(1), [0.0], [[1.0]], [np.inf], [np.inf])
+    assert upward.reasons() == {0: "l[0] (lower) of problem 0 is inf: must be finite, or -inf if there is none"}
+    downward = carom.solve_lp([1.0], [[1.0]], [0.0], [-np.inf])
+    assert downward.reasons() == {0: "row_upper[0] of problem 0 is -inf: must be finite, or inf if there is none"}
+
+
+def test_empty_batches_can_be_printed():
+    assert repr(carom.solve_lcp(np.zeros((0, 2, 2)), np.zeros((0, 2)))) == "LcpResult(0 problems: none)"

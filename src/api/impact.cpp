@@ -65,23 +65,21 @@ void require_room(Backend chosen, int velocities, int contacts) {
 /// What samples a batch with restitution or intervals of friction.
 void require_stores(const ImpactBatch& batch, const ImpactSettings& settings, Backend backend) {
   if (!has_stores(batch)) return;
-  const char* const field = batch.restitution_high.empty() ? "friction_high" : "restitution_high";
-  const auto refuse = [field](std::string rule) {
-    throw InvalidInput(
-        Refusal{.field = field, .relation = "is", .value = "given", .rule = std::move(rule)});
-  };
-  if (settings.method == ImpactMethod::lcp) {
-    if (settings.law != RestitutionLaw::stronge) {
-      refuse("law must be stronge with method lcp, not " + std::string(to_string(settings.law)));
-    }
-    if (batch.contacts > kMaxFollowedContacts) {
-      refuse("contacts must be at most " + std::to_string(kMaxFollowedContacts) + ", not " +
-             std::to_string(batch.contacts));
-    }
+  const std::string why =
+      batch.restitution_high.empty() ? "with intervals of friction" : "with restitution";
+  if (settings.method != ImpactMethod::lcp) return;
+  if (settings.law != RestitutionLaw::stronge) {
+    require::refuse({}, "method", {}, "lcp",
+                    "must be events " + why + " by the law " +
+                        std::string(to_string(settings.law)) + "; lcp has stronge's only");
   }
-  if (backend == Backend::reference && settings.method == ImpactMethod::lcp &&
-      settings.selection == Selection::random) {
-    refuse("selection must not be random with method lcp and backend reference");
+  if (batch.contacts > kMaxFollowedContacts) {
+    require::refuse({}, "contacts", {}, std::to_string(batch.contacts),
+                    "must be at most " + std::to_string(kMaxFollowedContacts) + " " + why);
+  }
+  if (backend == Backend::reference && settings.selection == Selection::random) {
+    require::refuse({}, "selection", {}, "random",
+                    "must be any or lemke " + why + ", method lcp and backend reference");
   }
 }
 

@@ -189,7 +189,7 @@ TEST(ReferenceRestitution, RefusesRandomSolutionsOfItsSteps) {
   test::expect_names(test::refusal([&] {
                        sample_impacts(make_batch({&block, 1}), settings, Backend::reference);
                      }),
-                     {"restitution_high", "selection", "random", "reference"});
+                     {"selection is random", "restitution", "lcp", "reference"});
 }
 
 }  // namespace
