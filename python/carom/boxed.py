@@ -110,10 +110,10 @@ def _friction(findex: Any, mu: Any, lo: Any, hi: Any) -> tuple[Any, Any, Any]:
                 "friction", "left out", f"findex needs mu, or as in ODE hi = mu and lo = -mu in friction rows; "
                 f"hi[{place}] is {high[at]:g} and lo[{place}] is {low[at]:g}",
             )  # fmt: skip
-        low[rows], high[rows] = -np.inf, np.inf
     else:
-        mu = np.broadcast_to(from_any("friction", mu), np.broadcast_shapes(np.shape(mu), rows.shape))
-        mu = np.where(rows, mu, 0.0)
+        mu = np.broadcast_to(from_any("friction", mu), np.broadcast_shapes(np.shape(mu), index.shape))
+        mu = np.where(index >= 0, mu, 0.0)
+    low[rows], high[rows] = -np.inf, np.inf
     return mu, low, high
 
 

@@ -98,6 +98,8 @@ def test_friction_indices():
     as_ode = np.where(rubs, 0.5, np.inf)
     same = carom.solve_boxed_lcp(W, q, np.where(rubs, -0.5, 0.0), as_ode, findex=index)
     assert same.z.tobytes() == exact.z.tobytes()
+    unread = carom.solve_boxed_lcp(W, q, np.zeros(3 * m), np.where(rubs, 7.0, np.inf), findex=index, mu=mu)
+    assert unread.z.tobytes() == exact.z.tobytes()
     frozen = carom.solve_boxed_lcp(W, q, lo, None, findex=index, mu=mu, friction_law="ode")
     good = frozen.status == Status.solved
     assert good.all() and frozen.verify().all()
