@@ -21,8 +21,13 @@ constexpr double kMostWork = 4e6;  ///< that is done again with more digits
 constexpr double kLargestAnswer = 2e4;
 constexpr double kLargestOnBoundary = 1e3;  ///< of the point and the ray of a proof
 constexpr double kLoosest = 0.1;            ///< by constants, where control has more
+constexpr double kOfGiven = 0.1;            ///< how much the residual in given units counts there
 constexpr double kSameOptimum = 1e-5;       ///< without rows that are zero in every X, relative
 constexpr double kLooseAnswer = 1e-3;       ///< that size squared times the residual, at most
+constexpr double kOutside = 1e-12;          ///< least eigenvalue of a slack in its rows' own units
+/// Answers above this size are computed once more, with this part of the tolerance: where the
+/// optimum is not attained the objective moves, and the size by more than this.
+constexpr double kDoubted = 50.0, kConfirming = 1e-2, kSameObjective = 1e-9, kSameSize = 2.0;
 
 /// What the rounding of a sum of products can be: where multipliers have no bound they grow until
 /// this is all that a residual says.
@@ -69,6 +74,50 @@ double residual_of(const SdpProblem& problem, const SdpResult& result) {
                 -form.least_eigenvalue(result.x) / (1.0 + largest(result.x)), off / scale_b,
                 gap / (1.0 + std::fabs(objective) + std::fabs(dual)), 0.0});
   return std::isfinite(residual) ? residual : std::numeric_limits<double>::infinity();
+}
+
+/// By how much the slack is outside of its cone if every row and column has its terms' unit. Where
+/// the dual optimum is another, what seems to be an answer is outside in the units of some rows.
+double outside_in_own_units(const BlockForm& form, const Numbers& y) {
+  Numbers slack = form.slack(y, true);
+  std::vector<double> unit;
+  for (const Block& block : form.blocks()) {
+    const auto n = static_cast<std::size_t>(block.n);
+    unit.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t at = block.at + i * (n + 1);
+      double terms = std::fabs(form.problem().constant[at]);
+      for (const int k : block.variables) {
+        const auto variable = static_cast<std::size_t>(k);
+        terms += std::fabs(y[variable] * form.coefficient(variable)[at]);
+      }
+      unit[i] = std::sqrt(terms);
+    }
+    double* entry = slack.data() + block.at;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j, ++entry) {
+        const double own = unit[i] * unit[j];
+        *entry = own > 0.0 ? *entry / own : 0.0;  // a row without a unit says nothing
+      }
+    }
+  }
+  return std::max(-form.least_eigenvalue(slack), 0.0);
+}
+
+/// Whether the answer remains if the method goes on: its objective, in the scaled units and in
+/// those given, or at least its size. So it does where the method cannot go on.
+bool stands(const Scaled& scaled, double in_scaled, const SdpResult& given, SdpSettings settings) {
+  settings.tolerance = std::max(kLeastTolerance, kConfirming * settings.tolerance);
+  SdpResult again = solve(scaled.problem(), settings, {}, kRaised);
+  if (again.status != Status::solved) return true;
+  const auto stays = [](double now, double before) {
+    return std::fabs(now - before) <= kSameObjective * (1.0 + std::fabs(before));
+  };
+  const bool same = stays(again.objective, in_scaled);
+  again = scaled.original(std::move(again));
+  if (same && stays(again.objective, given.objective)) return true;
+  const double now = scaled.size(again), before = scaled.size(given);
+  return now <= kSameSize * before && before <= kSameSize * now;
 }
 
 /// Whether the point and the ray of a proof remain in the cone if they change a little.
@@ -126,6 +175,7 @@ SdpResult best_of(const SdpProblem& problem, const SdpSettings& settings, bool k
                                  : solve(scaled.problem(), finer, {}, attempt * kRaised);
     const bool inside =
         raw.status == Status::unbounded && is_inside(BlockForm(scaled.problem()), raw);
+    const double objective = raw.objective;
     SdpResult result = scaled.original(std::move(raw));
     if (result.status == Status::infeasible) return result;
     const double size = std::max(scaled.size(result), by_blocks.size(result));
@@ -136,12 +186,15 @@ SdpResult best_of(const SdpProblem& problem, const SdpSettings& settings, bool k
       result.residual = std::numeric_limits<double>::infinity();
       result.ray.clear();
     }
-    const bool far = std::max(size, other) > kLargestAnswer ||
-                     size * size * result.residual > kLooseAnswer ||
-                     other * other * result.residual > kLoosest;
     const double own = result.residual;
     result.residual = std::max(own, residual_of(problem, result));  // however the method ended
+    bool far = std::max(size, other) > kLargestAnswer || size * size * own > kLooseAnswer ||
+               other * other * std::max(own, kOfGiven * result.residual) > kLoosest;
     const bool fine = result.residual <= settings.tolerance;
+    if (fine && !far && !keep) {
+      far = outside_in_own_units(BlockForm(problem), result.y) > kOutside ||
+            (std::max(size, other) > kDoubted && !stands(scaled, objective, result, finer));
+    }
     const bool better = best.y.empty() || result.residual < best.residual;
     if (better || (fine && !far)) best = std::move(result);
     if (fine) {
