@@ -46,9 +46,18 @@ target_compile_options(carom_flags INTERFACE
   # Masks of lanes are bool where there is one lane.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-bitwise-instead-of-logical>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CAROM_WARNINGS_AS_ERRORS}>>:-Werror>)
-# For text, files and the reference, where more of it costs minutes of compiling and gives nothing.
+# For text, files, tests and the reference, where more of it costs minutes of compiling and gives nothing.
 function(carom_lightly_optimised target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${CAROM_DEMO}>,-O0,-O1>>)
+endfunction()
+# For tests and the command in builds of scripts/test.sh. -Og has fewer passes than -O1; without
+# optimisation GCC would write out every inline function, which takes as long as -O1.
+function(carom_hardly_optimised target)
+  if(CAROM_LIGHT)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+  else()
+    carom_lightly_optimised(${target})
+  endif()
 endfunction()
 if(CAROM_SANITIZE)
   target_compile_options(carom_flags INTERFACE
