@@ -153,6 +153,7 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
  private:
   static constexpr double kClose = 1e-13;
   static constexpr double kVisible = 1e-8;   // of the largest term of a sum that is zero
+  static constexpr double kLittle = 1e-6;    // of the largest cost times the largest x
   static constexpr double kOfMargin = 1e-6;  // of a proof's margin: what its zeros may be
   static constexpr double kSharp = 0x1p-90;  // rounding of sums in twice the precision
 
@@ -199,7 +200,14 @@ class LpCertificate : public LpScales<Lanes, PaddedRows, PaddedColumns, First> {
       if (j >= np()) return V(row_rounding_) * price * kernels::load<V>(at().point_size + j);
       return V(column_rounding_) * point * kernels::load<V>(at().price_size + j);
     });
-    const double most = larger(pays, costs);
+    const auto farthest = [&](const auto& values) {
+      return kernels::largest_packed(lanes_, np(), [&](auto number, int j) {
+        return magnitude(kernels::load<decltype(number)>(values + j));
+      });
+    };
+    // Where the objective is zero, its terms are rounding errors of x.
+    const double little = kLittle * farthest(at().cost) * farthest(at().point);
+    const double most = larger(larger(pays, costs), little);
     if (!(forgiven > kVisible * most) || !(most < kernels::kInfinity)) return 0.0;
     Base::combine_columns_sharply(at().cost, y);
     double sum = 0.0, rest = 0.0;
