@@ -47,8 +47,8 @@ CAROM_HOST_DEVICE constexpr long boxed_lcp_judge_workspace(int n) {
 /// The natural map z - mid(lo, hi, z - w), row by row: outside of the box infinity; at lo_i what
 /// w_i is below zero, at hi_i above, |w_i| between; "at" means equal in bits. What exceeds the
 /// rounding of the row's sum counts over the row's datum, as LcpJudge has it: q_i and the terms
-/// that it, a given bound or another row explains. Where w_i is little beside its terms, and z_i
-/// so near to a bound that no row feels the difference, that counts instead.
+/// that it, a given bound or another row explains. Where w_i is small compared with its
+/// terms and z_i so close to a bound that no row feels the distance, that distance counts instead.
 template <class Lanes>
 class BoxedLcpJudgeOf {
  public:

@@ -62,10 +62,9 @@ class QpTangent(Derivative):
 
 
 @result
-class _OfObjectives(Derivative):
-    """Of each objective of an LP, (n, K)."""
+class _Reported(Derivative):
+    """With the fields that all derivatives have, where the library has no list of them."""
 
-    _axes = ("problem", "cost")
     status: np.ndarray
     residual: np.ndarray
     margin: np.ndarray
@@ -73,6 +72,13 @@ class _OfObjectives(Derivative):
     shift: np.ndarray
     reach: np.ndarray
     doubtful: np.ndarray
+
+
+@result
+class _OfObjectives(_Reported):
+    """Of each objective of an LP, (n, K)."""
+
+    _axes = ("problem", "cost")
 
 
 @result
@@ -132,19 +138,12 @@ class MarginGradient(Derivative):
 
 
 @result
-class MarginTangent(Derivative):
+class MarginTangent(_Reported):
     """Directional derivatives rate (n) of the margins of n postures; NaN where the status is not smooth. value (n) and
     reach as in MarginGradient."""
 
     rate: np.ndarray
     value: np.ndarray
-    status: np.ndarray
-    residual: np.ndarray
-    margin: np.ndarray
-    condition: np.ndarray
-    shift: np.ndarray
-    reach: np.ndarray
-    doubtful: np.ndarray
 
 
 @result
